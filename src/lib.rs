@@ -1,0 +1,18 @@
+//! Step47: the durable checkpoint store for AI agents, and the operator's console that reads it.
+//!
+//! One crate, three faces: `ssr` is the server, `hydrate` the browser, `client` the agents' SDK.
+
+pub mod domain;
+
+#[cfg(feature = "web")]
+pub mod app;
+#[cfg(feature = "client")]
+pub mod client;
+
+/// Takes over the server-rendered page in the browser.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn hydrate() {
+    console_error_panic_hook::set_once();
+    leptos::mount::hydrate_body(app::App);
+}
