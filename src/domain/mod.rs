@@ -1,1 +1,34 @@
 //! The nouns of Step47 and the rules between them: no I/O, shared by server, browser and agents.
+
+pub mod access;
+pub mod attempt;
+pub mod begin;
+pub mod decision;
+pub mod event;
+pub mod failure;
+pub mod hash;
+pub mod ids;
+pub mod json;
+pub mod lease;
+pub mod patch;
+pub mod problem;
+pub mod protocol;
+pub mod query;
+pub mod run;
+pub mod status;
+pub mod step;
+pub mod time;
+pub mod tree;
+
+pub use access::{Action, Role};
+pub use attempt::{Attempt, LogLine, Outcome, Usage};
+pub use decision::{DecisionKind, Signal};
+pub use event::{Event, EventKind};
+pub use hash::Hash;
+pub use ids::{Epoch, RunId, StepKey};
+pub use problem::{Code, Problem};
+pub use query::RunQuery;
+pub use run::{Run, RunDetail};
+pub use status::{RunStatus, StepStatus};
+pub use step::{AgentError, Effect, Gate, Kind, Recovery, Reference, Step, StepDetail};
+pub use time::Time;

@@ -1,0 +1,260 @@
+//! JSON as the protocol accepts it: stricter than the grammar, so that what is stored means one thing.
+//!
+//! Refused beyond plain syntax errors: duplicate keys, NUL, integers beyond 64 bits and nesting past the limit.
+
+use serde_json::Value;
+use std::collections::HashSet;
+
+use super::problem::{Code, Problem};
+
+/// How deep a value may nest.
+pub const DEPTH_MAX: usize = 128;
+/// What the envelope around a value may add: body, patch, operation, next.
+const ENVELOPE: usize = 6;
+
+/// Refuses a body that the protocol does not accept; what is left, `serde_json` judges.
+pub fn check(body: &[u8]) -> Result<(), Problem> {
+    Scanner {
+        body,
+        at: 0,
+        open: Vec::new(),
+    }
+    .scan()
+}
+
+/// How deep a value nests: 0 for a scalar.
+pub fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+pub fn check_depth(path: &str, value: &Value) -> Result<(), Problem> {
+    match depth(value) {
+        n if n > DEPTH_MAX => Err(Problem::invalid(
+            path,
+            format!("nests deeper than the limit of {DEPTH_MAX}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Canonical bytes: keys in order, no space.
+pub fn canonical(value: &Value) -> Vec<u8> {
+    let mut out = Vec::with_capacity(128);
+    write(value, &mut out);
+    out
+}
+
+fn write(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Array(items) => {
+            out.push(b'[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                write(item, out);
+            }
+            out.push(b']');
+        }
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_unstable_by_key(|(key, _)| key.as_str());
+            out.push(b'{');
+            for (i, (key, item)) in entries.into_iter().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                out.extend_from_slice(quoted(key).as_bytes());
+                out.push(b':');
+                write(item, out);
+            }
+            out.push(b'}');
+        }
+        Value::String(s) => out.extend_from_slice(quoted(s).as_bytes()),
+        scalar => out.extend_from_slice(scalar.to_string().as_bytes()),
+    }
+}
+
+/// A string as JSON writes it.
+pub fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+enum Open {
+    Array(usize),
+    Object {
+        keys: HashSet<String>,
+        key: String,
+        expects_key: bool,
+    },
+}
+
+/// One pass over the tokens; grammar errors are left to the parser that follows.
+struct Scanner<'a> {
+    body: &'a [u8],
+    at: usize,
+    open: Vec<Open>,
+}
+
+impl Scanner<'_> {
+    fn scan(mut self) -> Result<(), Problem> {
+        while let Some(&byte) = self.body.get(self.at) {
+            match byte {
+                b'{' => self.enter(Open::Object {
+                    keys: HashSet::new(),
+                    key: String::new(),
+                    expects_key: true,
+                })?,
+                b'[' => self.enter(Open::Array(0))?,
+                b'}' | b']' => {
+                    self.open.pop();
+                    self.at += 1;
+                }
+                b',' => self.comma(),
+                b'"' => self.string()?,
+                b'-' | b'0'..=b'9' => self.number()?,
+                _ => self.at += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, container: Open) -> Result<(), Problem> {
+        if self.open.len() >= DEPTH_MAX + ENVELOPE {
+            return Err(self.refuse(&format!("nests deeper than the limit of {DEPTH_MAX}")));
+        }
+        self.open.push(container);
+        self.at += 1;
+        Ok(())
+    }
+
+    fn comma(&mut self) {
+        match self.open.last_mut() {
+            Some(Open::Array(index)) => *index += 1,
+            Some(Open::Object { expects_key, .. }) => *expects_key = true,
+            None => {}
+        }
+        self.at += 1;
+    }
+
+    fn string(&mut self) -> Result<(), Problem> {
+        let start = self.at;
+        self.at += 1;
+        while let Some(&byte) = self.body.get(self.at) {
+            match byte {
+                b'"' => break,
+                b'\\' => {
+                    if self.body[self.at..].starts_with(b"\\u0000") {
+                        return Err(self.refuse("holds a NUL character"));
+                    }
+                    self.at += 2;
+                }
+                _ => self.at += 1,
+            }
+        }
+        self.at = (self.at + 1).min(self.body.len());
+        let token = &self.body[start..self.at];
+        let Some(Open::Object {
+            keys,
+            key,
+            expects_key: expects_key @ true,
+        }) = self.open.last_mut()
+        else {
+            return Ok(());
+        };
+        // A key that does not decode is a syntax error, which the parser reports with its place.
+        let Ok(name) = serde_json::from_slice::<String>(token) else {
+            return Ok(());
+        };
+        *expects_key = false;
+        *key = name.clone();
+        match keys.insert(name) {
+            true => Ok(()),
+            false => Err(self.refuse("stands twice in one object")),
+        }
+    }
+
+    fn number(&mut self) -> Result<(), Problem> {
+        let rest = &self.body[self.at..];
+        let len = rest
+            .iter()
+            .position(|b| !matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'))
+            .unwrap_or(rest.len());
+        let text = std::str::from_utf8(&rest[..len]).unwrap_or_default();
+        let whole = !text.contains(['.', 'e', 'E']);
+        if whole && text.parse::<i64>().is_err() && text.parse::<u64>().is_err() {
+            return Err(self.refuse("is an integer beyond 64 bits; send it as a string"));
+        }
+        if !whole && text.parse::<f64>().is_ok_and(f64::is_infinite) {
+            return Err(self.refuse("is not a finite number"));
+        }
+        self.at += len;
+        Ok(())
+    }
+
+    fn refuse(&self, why: &str) -> Problem {
+        let path: String = self
+            .open
+            .iter()
+            .map(|open| match open {
+                Open::Array(index) => format!("/{index}"),
+                Open::Object { key, .. } => format!("/{}", escape(key)),
+            })
+            .collect();
+        let place = if path.is_empty() { "the body" } else { &path };
+        Problem::new(Code::Malformed, format!("{place} {why}")).with("path", &path)
+    }
+}
+
+/// A key as it stands in a JSON pointer.
+pub fn escape(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(body: &str) -> String {
+        check(body.as_bytes()).expect_err(body).detail
+    }
+
+    #[test]
+    fn what_would_mean_two_things_is_refused_with_its_place() {
+        assert_eq!(
+            refused(r#"{"a":{"b":1,"b":2}}"#),
+            "/a/b stands twice in one object"
+        );
+        assert_eq!(
+            refused(r#"{"a":1,"\u0061":2}"#),
+            "/a stands twice in one object"
+        );
+        assert_eq!(
+            refused(r#"{"a":["x","\u0000"]}"#),
+            "/a/1 holds a NUL character"
+        );
+        assert_eq!(
+            refused(r#"{"n":18446744073709551616}"#),
+            "/n is an integer beyond 64 bits; send it as a string"
+        );
+        assert_eq!(refused(r#"{"n":1e999}"#), "/n is not a finite number");
+        assert!(refused(&"[".repeat(200)).contains("limit of 128"));
+    }
+
+    #[test]
+    fn ordinary_json_passes() {
+        for body in [
+            r#"{"a":1,"b":{"a":1},"c":[{"a":1},{"a":2}]}"#,
+            r#""\\u0000""#,
+            "18446744073709551615",
+            "-9223372036854775808",
+            r#"{"a":"{\"a\":1,\"a\":2}"}"#,
+        ] {
+            check(body.as_bytes()).expect(body);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Refusals on the wire: `application/problem+json` (RFC 9457) with a stable code.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// Why a request was refused. The words are part of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    Malformed,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    TooLarge,
+    Invalid,
+    PatchFailed,
+    Busy,
+    RunConflict,
+    LeaseHeld,
+    RunNotRunnable,
+    LeaseLost,
+    KeyConflict,
+    CommitConflict,
+    StateConflict,
+    AttemptOver,
+    StepInFlight,
+    IdempotencyConflict,
+    VersionConflict,
+    DecisionRefused,
+    PlanChanged,
+    EventsPruned,
+    Pruned,
+    Corrupt,
+    Internal,
+}
+
+impl Code {
+    pub fn status(self) -> u16 {
+        match self {
+            Self::Malformed => 400,
+            Self::Unauthorized => 401,
+            Self::Forbidden => 403,
+            Self::NotFound => 404,
+            Self::EventsPruned | Self::Pruned => 410,
+            Self::TooLarge => 413,
+            Self::Invalid | Self::PatchFailed => 422,
+            Self::Corrupt | Self::Internal => 500,
+            Self::Busy => 503,
+            _ => 409,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::Unauthorized => "unauthorized",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::TooLarge => "too_large",
+            Self::Invalid => "invalid",
+            Self::PatchFailed => "patch_failed",
+            Self::Busy => "busy",
+            Self::RunConflict => "run_conflict",
+            Self::LeaseHeld => "lease_held",
+            Self::RunNotRunnable => "run_not_runnable",
+            Self::LeaseLost => "lease_lost",
+            Self::KeyConflict => "key_conflict",
+            Self::CommitConflict => "commit_conflict",
+            Self::StateConflict => "state_conflict",
+            Self::AttemptOver => "attempt_over",
+            Self::StepInFlight => "step_in_flight",
+            Self::IdempotencyConflict => "idempotency_conflict",
+            Self::VersionConflict => "version_conflict",
+            Self::DecisionRefused => "decision_refused",
+            Self::PlanChanged => "plan_changed",
+            Self::EventsPruned => "events_pruned",
+            Self::Pruned => "pruned",
+            Self::Corrupt => "corrupt",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// One refusal: the code, a sentence that says what to do, and the fields the protocol names for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+#[error("{detail}")]
+pub struct Problem {
+    pub code: Code,
+    pub title: String,
+    pub status: u16,
+    pub detail: String,
+    #[serde(flatten)]
+    pub fields: Map<String, Value>,
+}
+
+impl Problem {
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self {
+            code,
+            title: code.as_str().replace('_', " "),
+            status: code.status(),
+            detail: detail.into(),
+            fields: Map::new(),
+        }
+    }
+
+    pub fn with(mut self, field: &str, value: impl Serialize) -> Self {
+        self.fields.insert(field.to_owned(), json!(value));
+        self
+    }
+
+    /// A value that is well-formed JSON but not acceptable; `path` names the field.
+    pub fn invalid(path: impl Into<String>, why: impl std::fmt::Display) -> Self {
+        let path = path.into();
+        Self::new(Code::Invalid, format!("{path}: {why}")).with("path", path)
+    }
+
+    pub fn too_large(path: &str, limit: usize) -> Self {
+        Self::new(
+            Code::TooLarge,
+            format!("{path} is larger than the limit of {limit} bytes"),
+        )
+        .with("path", path)
+        .with("limit", limit)
+    }
+
+    pub fn not_found(what: &str) -> Self {
+        Self::new(Code::NotFound, format!("there is no such {what}"))
+    }
+
+    pub fn lease_lost() -> Self {
+        Self::new(
+            Code::LeaseLost,
+            "this epoch no longer holds the run's lease: stop the work; what it did is not recorded",
+        )
+    }
+}

@@ -1,0 +1,151 @@
+//! One execution of an agent, with a stable id across restarts.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+use super::{
+    attempt::Usage,
+    decision::Signal,
+    hash::Hash,
+    ids::{Epoch, RunId, StepKey},
+    status::{RunStatus, StepStatus},
+    step::{AgentError, Effect, Kind},
+    time::Time,
+};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    pub label: String,
+    pub url: String,
+}
+
+/// The step of another run that this run works for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Parent {
+    pub run: RunId,
+    pub seq: i64,
+}
+
+/// What happens by itself when a lease ends with a step in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum OnCrash {
+    #[default]
+    Resume,
+    Hold,
+}
+
+super::status::words!(OnCrash { Resume = "resume", Hold = "hold" });
+
+/// A step that the agent expects; `seq` is there once it has begun.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+pub struct Announced {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<StepKey>,
+    pub name: String,
+    pub kind: Kind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<i64>,
+    /// `pending` until it begins; then the step's own status counts.
+    pub status: StepStatus,
+}
+
+/// A worker's right to advance a run, while it lives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+pub struct Lease {
+    pub worker: String,
+    pub epoch: Epoch,
+    pub expires_at: Time,
+    pub heartbeat_at: Time,
+}
+
+/// The step a run is at: its newest one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+pub struct At {
+    pub seq: i64,
+    pub name: String,
+    pub status: StepStatus,
+}
+
+/// A run as lists show it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+pub struct Run {
+    pub id: RunId,
+    pub agent: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    pub status: RunStatus,
+    /// Grows with each decision and each change of status; decisions are based on it.
+    pub version: i64,
+    /// The agent's code version, as its newest worker gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_version: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    pub labels: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
+    /// The worker that held it last, dead or alive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    pub epoch: Epoch,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<Signal>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runnable_at: Option<Time>,
+    pub snapshot: i64,
+    pub hash: Hash,
+    /// How many steps have begun, and how many of them are committed.
+    pub steps: i64,
+    pub committed: i64,
+    /// Announced steps that have not begun.
+    pub announced: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<At>,
+    pub usage: Usage,
+    pub created_at: Time,
+    pub updated_at: Time,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Time>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<Time>,
+}
+
+/// A run with what only its own page needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+pub struct RunDetail {
+    #[serde(flatten)]
+    pub run: Run,
+    #[serde(default)]
+    pub input: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_schema: Option<Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
+    pub on_crash: OnCrash,
+    pub max_recoveries: i64,
+    pub recoveries: i64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plan: Vec<Announced>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<AgentError>,
+}
