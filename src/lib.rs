@@ -8,6 +8,8 @@ pub mod domain;
 pub mod app;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "ssr")]
+pub mod server;
 
 /// Takes over the server-rendered page in the browser.
 #[cfg(feature = "hydrate")]
