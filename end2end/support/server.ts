@@ -5,7 +5,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 
+/** The checkout, with the Leptos.toml that the server reads. */
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const START_DEADLINE_MS = 30_000;
 const STOP_DEADLINE_MS = 10_000;
 
@@ -31,6 +34,7 @@ export async function startServer(args: string[] = []): Promise<Server> {
   const directory = await mkdtemp(join(tmpdir(), "step47-e2e-"));
   const store = `sqlite:${join(directory, "step47.db")}`;
   const child = spawn(binary(), ["serve", "--store", store, "--listen", "127.0.0.1:0", ...args], {
+    cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],
   });
   const stop = async () => {
