@@ -80,7 +80,9 @@ pub fn chromium() -> Result<PathBuf> {
 
 /// The packages that `directory/package-lock.json` names, in `directory/node_modules`.
 pub fn npm_packages(directory: &Path) -> Result<()> {
-    found_or_installed("Node.js (20 or newer) with npm", &["nodejs", "npm"], || find("npm"))?;
+    found_or_installed("Node.js (20 or newer) with npm", &["nodejs", "npm"], || {
+        find("npm")
+    })?;
     let changed = |path: PathBuf| fs::metadata(path).and_then(|it| it.modified()).ok();
     let installed = changed(directory.join("node_modules/.package-lock.json"));
     if installed.is_some() && installed >= changed(directory.join("package-lock.json")) {

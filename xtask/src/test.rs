@@ -88,7 +88,7 @@ fn rust(workspace: &Workspace, args: &[String]) -> Result<()> {
     let runner = |package: &[&str]| {
         let mut cargo = workspace.cargo(if nextest { "nextest" } else { "test" });
         if nextest {
-            cargo.args(["run", "--no-tests=pass"]);
+            cargo.arg("run");
         }
         cargo.args(package);
         cargo
