@@ -9,6 +9,10 @@ pub mod app;
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "ssr")]
+pub mod cli;
+#[cfg(feature = "ssr")]
+pub mod server;
+#[cfg(feature = "ssr")]
 pub mod store;
 
 /// Takes over the server-rendered page in the browser.
