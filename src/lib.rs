@@ -8,6 +8,12 @@ pub mod domain;
 pub mod app;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "ssr")]
+pub mod cli;
+#[cfg(feature = "ssr")]
+pub mod server;
+#[cfg(feature = "ssr")]
+pub mod store;
 
 /// Takes over the server-rendered page in the browser.
 #[cfg(feature = "hydrate")]

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod attempt;
 pub mod begin;
+pub mod counts;
 pub mod decision;
 pub mod event;
 pub mod failure;

@@ -1,1 +1,73 @@
-fn main() {}
+//! `cargo xtask`: builds, runs and tests Step47 with cargo alone.
+
+mod bench;
+mod css;
+mod e2e;
+mod install;
+mod lint;
+mod postgres;
+mod process;
+mod release;
+mod server;
+mod site;
+mod test;
+mod torture;
+mod wasm;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+/// Builds, runs and tests Step47.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build the release: one binary with the site inside
+    Build,
+    /// Build the site and the server, then run `step47 serve`
+    Serve(server::Run),
+    /// Build the site and the server, then run `step47 demo`: a server with sample agents
+    Demo(server::Run),
+    /// Run everything that CI runs: format, lints, Rust tests on both engines, browser tests
+    Test(test::Options),
+    /// Run clippy on every feature set; a warning is an error
+    Lint,
+    /// Run a benchmark on both engines, e.g. `bench store`
+    Bench(bench::Options),
+    /// Run the long crash campaigns, which `test` leaves out
+    Torture(torture::Options),
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<()> {
+    process::finish_on_signals()?;
+    let workspace = Workspace::find()?;
+    match cli.command {
+        Command::Build => release::build(&workspace),
+        Command::Serve(run) => server::run(&workspace, "serve", &run),
+        Command::Demo(run) => server::run(&workspace, "demo", &run),
+        Command::Test(options) => test::run(&workspace, &options),
+        Command::Lint => lint::run(&workspace),
+        Command::Bench(options) => bench::run(&workspace, &options),
+        Command::Torture(options) => torture::run(&workspace, &options),
+    }
+}

@@ -1,0 +1,34 @@
+// How the browser tests run. `cargo xtask test --only e2e` sets STEP47_BIN and STEP47_CHROMIUM.
+import { defineConfig } from "@playwright/test";
+
+// Debian's Chromium: without these it looks for a GPU, a sandbox (not available to root) and Google's hosts.
+const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export default defineConfig({
+  testDir: "tests",
+  outputDir: "test-results",
+  fullyParallel: true,
+  forbidOnly: !!process.env.CI,
+  workers: 2,
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  reporter: [["list"]],
+  use: {
+    browserName: "chromium",
+    viewport: { width: 1440, height: 900 },
+    screenshot: "only-on-failure",
+    trace: "retain-on-failure",
+    launchOptions: {
+      executablePath: process.env.STEP47_CHROMIUM ?? "/usr/bin/chromium",
+      args: flags,
+    },
+  },
+});

@@ -1,0 +1,51 @@
+// Playwright's `test` with what every test here needs: a server, a signed-in page, and no error in the console.
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, type Page, test as base } from "@playwright/test";
+
+import { type Server, startServer } from "./server.ts";
+
+interface Fixtures {
+  /** A server on an empty store, for this test alone. */
+  server: Server;
+  /** A page signed in as the first admin. */
+  admin: Page;
+  /** Errors of the page so far. A test that expects one empties the list; what is left at the end fails the test. */
+  consoleErrors: string[];
+}
+
+export const test = base.extend<Fixtures>({
+  server: async ({}, use) => {
+    const server = await startServer();
+    await use(server);
+    await server.stop();
+  },
+
+  consoleErrors: [
+    async ({ page }, use) => {
+      const errors: string[] = [];
+      page.on("console", (message) => {
+        if (message.type() === "error") errors.push(`${message.text()} (${message.location().url})`);
+      });
+      page.on("pageerror", (error) => errors.push(error.stack ?? error.message));
+      await use(errors);
+      expect(errors, "errors in the browser's console").toEqual([]);
+    },
+    { auto: true },
+  ],
+
+  admin: async ({ page, server }, use) => {
+    await page.goto(server.signInLink);
+    await use(page);
+  },
+});
+
+/** Nothing that axe knows to be wrong for someone with a screen reader, a keyboard or low vision. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
+    .analyze();
+  const found = violations.map((it) => `${it.id}: ${it.help}\n  ${it.nodes.map((node) => node.html).join("\n  ")}`);
+  expect(found, "violations that axe found").toEqual([]);
+}
+
+export { expect };

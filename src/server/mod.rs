@@ -1,0 +1,3 @@
+//! The axum server: what answers a request.
+
+pub mod site;

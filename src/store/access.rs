@@ -1,0 +1,214 @@
+//! People, tokens and sessions. A secret has 256 random bits, is shown once, and is kept only as its hash.
+
+use async_trait::async_trait;
+use serde::Serialize;
+
+use super::{
+    Command, Error, Store,
+    engine::{Param, params},
+    tx::Tx,
+};
+use crate::domain::{Hash, Problem, Role, Time, access::Principal};
+
+const LINK_LIVES_MS: i64 = 24 * 3_600_000;
+const SESSION_LIVES_MS: i64 = 30 * 24 * 3_600_000;
+
+/// A new secret and what is kept of it.
+fn secret(prefix: &str) -> (String, Hash) {
+    let hex: String = rand::random::<[u8; 32]>()
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    let secret = format!("{prefix}_{hex}");
+    let hash = Hash::of_bytes(secret.as_bytes());
+    (secret, hash)
+}
+
+fn of_secret(secret: &str) -> Hash {
+    Hash::of_bytes(secret.as_bytes())
+}
+
+/// A token as lists show it: never the secret.
+#[derive(Debug, Clone, Serialize)]
+pub struct Token {
+    pub id: String,
+    pub name: String,
+    pub role: Role,
+    pub created_at: Time,
+    pub revoked_at: Option<Time>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct User {
+    pub name: String,
+    pub role: Role,
+    pub created_at: Time,
+    pub disabled_at: Option<Time>,
+}
+
+/// One statement as a command; answers how many rows it touched.
+struct Statement {
+    sql: &'static str,
+    /// Its parameters; the transaction's time follows them.
+    given: Vec<Param>,
+}
+
+#[async_trait]
+impl Command for Statement {
+    type Answer = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64, Error> {
+        let params = self.given.iter().cloned().chain([tx.now.into()]).collect();
+        tx.conn().execute(self.sql, params).await
+    }
+}
+
+impl Store {
+    async fn statement(&self, sql: &'static str, given: Vec<Param>) -> Result<u64, Error> {
+        self.write(Statement { sql, given }).await
+    }
+
+    /// Makes a token; the answer is the only time its secret is seen.
+    pub async fn create_token(&self, name: &str, role: Role) -> Result<String, Error> {
+        named("name", name)?;
+        let (secret, hash) = secret("s47");
+        let id = uuid::Uuid::now_v7().simple().to_string();
+        let sql =
+            "INSERT INTO tokens (id, name, role, hash, created_at) VALUES ($1, $2, $3, $4, $5)";
+        self.statement(sql, params![id, name, role.as_str(), hash])
+            .await?;
+        Ok(secret)
+    }
+
+    pub async fn tokens(&self) -> Result<Vec<Token>, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT id, name, role, created_at, revoked_at FROM tokens ORDER BY created_at DESC, id LIMIT 1000";
+        let rows = conn.fetch(sql, params![]).await?;
+        rows.into_iter()
+            .map(|mut row| {
+                Ok(Token {
+                    id: row.text()?,
+                    name: row.text()?,
+                    role: row.word()?,
+                    created_at: row.time()?,
+                    revoked_at: row.opt_time()?,
+                })
+            })
+            .collect()
+    }
+
+    /// Revokes the token of this id, or every live one of this name; answers how many.
+    pub async fn revoke_token(&self, id_or_name: &str) -> Result<u64, Error> {
+        let sql =
+            "UPDATE tokens SET revoked_at = $2 WHERE (id = $1 OR name = $1) AND revoked_at IS NULL";
+        self.statement(sql, params![id_or_name]).await
+    }
+
+    /// Who a bearer token stands for.
+    pub async fn bearer(&self, secret: &str) -> Result<Option<Principal>, Error> {
+        let sql = "SELECT name, role FROM tokens WHERE hash = $1 AND revoked_at IS NULL";
+        self.principal(sql, params![of_secret(secret)]).await
+    }
+
+    async fn principal(
+        &self,
+        sql: &'static str,
+        params: Vec<Param>,
+    ) -> Result<Option<Principal>, Error> {
+        let mut conn = self.engine.read().await?;
+        let row = conn.fetch_one(sql, params).await?;
+        row.map(|mut row| {
+            Ok(Principal {
+                name: row.text()?,
+                role: row.word()?,
+            })
+        })
+        .transpose()
+    }
+
+    /// Adds a person, or lets one in again; answers the secret of a one-time sign-in link.
+    pub async fn add_user(&self, name: &str, role: Role) -> Result<String, Error> {
+        named("name", name)?;
+        if role == Role::Agent {
+            return Err(Problem::invalid("role", "people are viewer, operator or admin").into());
+        }
+        let sql = "INSERT INTO users (name, role, created_at) VALUES ($1, $2, $3) \
+             ON CONFLICT (name) DO UPDATE SET role = excluded.role, disabled_at = NULL";
+        self.statement(sql, params![name, role.as_str()]).await?;
+        let (secret, hash) = secret("link");
+        let expires_at = self.now().await?.plus_ms(LINK_LIVES_MS);
+        let sql = "INSERT INTO signin_links (hash, user_name, expires_at, created_at) VALUES ($1, $2, $3, $4)";
+        self.statement(sql, params![hash, name, expires_at]).await?;
+        Ok(secret)
+    }
+
+    pub async fn users(&self) -> Result<Vec<User>, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT name, role, created_at, disabled_at FROM users ORDER BY name LIMIT 1000";
+        let rows = conn.fetch(sql, params![]).await?;
+        rows.into_iter()
+            .map(|mut row| {
+                Ok(User {
+                    name: row.text()?,
+                    role: row.word()?,
+                    created_at: row.time()?,
+                    disabled_at: row.opt_time()?,
+                })
+            })
+            .collect()
+    }
+
+    /// Shuts a person out: no sign-in, no session. Answers whether there was one to shut out.
+    pub async fn disable_user(&self, name: &str) -> Result<bool, Error> {
+        let sql = "UPDATE users SET disabled_at = $2 WHERE name = $1 AND disabled_at IS NULL";
+        Ok(self.statement(sql, params![name]).await? > 0)
+    }
+
+    /// Whose link this is, if it still opens.
+    pub async fn link_owner(&self, link: &str) -> Result<Option<Principal>, Error> {
+        let sql = "SELECT u.name, u.role FROM signin_links l JOIN users u ON u.name = l.user_name \
+             WHERE l.hash = $1 AND l.used_at IS NULL AND l.expires_at > $2 AND u.disabled_at IS NULL";
+        let now = self.now().await?;
+        self.principal(sql, params![of_secret(link), now]).await
+    }
+
+    /// Uses up a sign-in link; answers the secret of a new session.
+    pub async fn sign_in(&self, link: &str) -> Result<Option<String>, Error> {
+        let Some(owner) = self.link_owner(link).await? else {
+            return Ok(None);
+        };
+        let sql = "UPDATE signin_links SET used_at = $2 WHERE hash = $1 AND used_at IS NULL";
+        if self.statement(sql, params![of_secret(link)]).await? == 0 {
+            return Ok(None);
+        }
+        let (secret, hash) = secret("session");
+        let expires_at = self.now().await?.plus_ms(SESSION_LIVES_MS);
+        let sql = "INSERT INTO sessions (hash, user_name, expires_at, created_at) VALUES ($1, $2, $3, $4)";
+        self.statement(sql, params![hash, owner.name.as_str(), expires_at])
+            .await?;
+        tracing::info!(user = owner.name, "signed in");
+        Ok(Some(secret))
+    }
+
+    /// Whose session this is.
+    pub async fn session(&self, secret: &str) -> Result<Option<Principal>, Error> {
+        let sql = "SELECT u.name, u.role FROM sessions s JOIN users u ON u.name = s.user_name \
+             WHERE s.hash = $1 AND s.expires_at > $2 AND u.disabled_at IS NULL";
+        let now = self.now().await?;
+        self.principal(sql, params![of_secret(secret), now]).await
+    }
+
+    pub async fn sign_out(&self, secret: &str) -> Result<(), Error> {
+        let sql = "UPDATE sessions SET expires_at = $2 WHERE hash = $1";
+        self.statement(sql, params![of_secret(secret)]).await?;
+        Ok(())
+    }
+}
+
+fn named(path: &str, name: &str) -> Result<(), Error> {
+    let fits = (1..=64).contains(&name.chars().count()) && !name.chars().any(char::is_control);
+    match fits {
+        true => Ok(()),
+        false => Err(Problem::invalid(path, "must have 1–64 printable characters").into()),
+    }
+}

@@ -1,0 +1,294 @@
+//! An agent begins a step: the intent is recorded before the work.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{holding, renew};
+use crate::{
+    domain::{
+        Code, Epoch, EventKind, Hash, Outcome, Problem, Recovery, RunId, StepStatus,
+        begin::{self, Asked, BeginOutcome},
+        protocol::{BeginAnswer, NextStep},
+        run::At,
+    },
+    store::{
+        Error,
+        rows::{Announcements, AttemptRow, RunRow, StepRow},
+        tx::Tx,
+        writer::Command,
+    },
+};
+
+pub struct Begin {
+    pub run: RunId,
+    pub epoch: Epoch,
+    pub step: NextStep,
+}
+
+#[async_trait]
+impl Command for Begin {
+    type Answer = BeginAnswer;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<BeginAnswer, Error> {
+        let mut run = holding(tx, &self.run, self.epoch).await?;
+        let answer = begin(tx, &mut run, &self.step).await?;
+        renew(tx, &mut run);
+        tx.save(&run);
+        Ok(answer)
+    }
+}
+
+/// Begins the step under the run's live lease; the caller renews and saves the run.
+pub async fn begin(tx: &mut Tx, run: &mut RunRow, step: &NextStep) -> Result<BeginAnswer, Error> {
+    let known = StepRow::by_key(tx.conn(), &run.id, &step.key).await?;
+    let asked = Asked {
+        name: &step.name,
+        kind: step.kind,
+        input: Hash::of(&step.input),
+        refs: &step.refs,
+        epoch: run.epoch,
+        signal: run.signal,
+    };
+    let decided = begin::begin(&asked, known.as_ref().map(StepRow::known).as_ref());
+    let drift = known
+        .as_ref()
+        .is_some_and(|known| begin::drifted(&asked, &known.known()));
+    match (decided, known) {
+        (begin::Begin::Conflict, _) => {
+            let detail = format!(
+                "key {:?} belongs to a step of another name",
+                step.key.as_str()
+            );
+            Err(Problem::new(Code::KeyConflict, detail).into())
+        }
+        (begin::Begin::Attempt(outcome), None) => first(tx, run, step, asked.input, outcome).await,
+        (begin::Begin::Attempt(outcome), Some(known)) => {
+            again(tx, run, step, known, outcome, drift).await
+        }
+        (begin::Begin::Again(outcome), Some(known)) => {
+            let partial = match known.attempts {
+                1 => None,
+                _ => AttemptRow::last_partial(tx.conn(), &run.id, known.seq).await?,
+            };
+            Ok(BeginAnswer {
+                partial,
+                drift,
+                ..told(run, &known, outcome)
+            })
+        }
+        (begin::Begin::Recorded(outcome), Some(known)) => {
+            recorded(tx, run, known, outcome, drift).await
+        }
+        (begin::Begin::Again(_) | begin::Begin::Recorded(_), None) => Ok(stopped(run)),
+    }
+}
+
+/// Pause or cancel was asked: nothing began, and there is no step yet.
+fn stopped(run: &RunRow) -> BeginAnswer {
+    BeginAnswer {
+        seq: run.steps + 1,
+        outcome: BeginOutcome::Stop,
+        attempt: None,
+        idempotency_key: None,
+        result: None,
+        error: None,
+        partial: None,
+        decision: None,
+        snapshot: None,
+        drift: false,
+        signal: run.signal,
+    }
+}
+
+/// Do the work, or look whether it happened: this attempt, with this key for the provider.
+fn told(run: &RunRow, step: &StepRow, outcome: BeginOutcome) -> BeginAnswer {
+    BeginAnswer {
+        seq: step.seq,
+        outcome,
+        attempt: Some(step.attempts),
+        idempotency_key: Some(step.provider_key(&run.id)),
+        ..stopped(run)
+    }
+}
+
+async fn first(
+    tx: &mut Tx,
+    run: &mut RunRow,
+    new: &NextStep,
+    input_hash: Hash,
+    outcome: BeginOutcome,
+) -> Result<BeginAnswer, Error> {
+    run.steps += 1;
+    let waits = outcome == BeginOutcome::Waiting;
+    let step = StepRow {
+        seq: run.steps,
+        key: new.key.clone(),
+        name: new.name.clone(),
+        kind: new.kind,
+        tool: new.tool.clone(),
+        input_hash,
+        effect: new.effect.clone(),
+        recovery: new
+            .recovery
+            .unwrap_or_else(|| Recovery::default_for(new.effect.as_ref())),
+        retry: new.retry.unwrap_or_default(),
+        refs: new.refs.clone(),
+        status: if waits {
+            StepStatus::Waiting
+        } else {
+            StepStatus::Running
+        },
+        attempts: 1,
+        failures: 0,
+        generation: 1,
+        told: outcome,
+        epoch: run.epoch,
+        unknown: false,
+        given: false,
+        decision: None,
+        snapshot: None,
+        retry_at: None,
+        cost_usd: None,
+        begun_at: tx.now,
+        ended_at: None,
+    };
+    step.insert(
+        tx.conn(),
+        &run.id,
+        &new.input,
+        new.gate.as_ref(),
+        &new.links,
+    )
+    .await?;
+    if run.announced > 0 {
+        let met =
+            Announcements::met(tx.conn(), &run.id, step.seq, step.key.as_str(), &step.name).await?;
+        run.announced -= i64::from(met);
+    }
+    attempt(tx, run, &step, None).await?;
+    Ok(told(run, &step, outcome))
+}
+
+async fn again(
+    tx: &mut Tx,
+    run: &mut RunRow,
+    new: &NextStep,
+    mut step: StepRow,
+    outcome: BeginOutcome,
+    drift: bool,
+) -> Result<BeginAnswer, Error> {
+    let partial = AttemptRow::last_partial(tx.conn(), &run.id, step.seq).await?;
+    step.attempts += 1;
+    step.status = StepStatus::Running;
+    step.told = outcome;
+    step.epoch = run.epoch;
+    step.retry_at = None;
+    step.unknown = false;
+    step.ended_at = None;
+    // The rule follows the attempt that may crash next.
+    step.recovery = new
+        .recovery
+        .unwrap_or_else(|| Recovery::default_for(step.effect.as_ref()));
+    step.update(tx.conn(), &run.id).await?;
+    let changed = Hash::of(&new.input) != step.input_hash;
+    attempt(tx, run, &step, changed.then_some(&new.input)).await?;
+    if drift {
+        tx.emit(
+            &run.id,
+            Some(step.seq),
+            EventKind::Drift,
+            json!({"attempt": step.attempts}),
+        );
+    }
+    Ok(BeginAnswer {
+        partial,
+        drift,
+        ..told(run, &step, outcome)
+    })
+}
+
+async fn attempt(
+    tx: &mut Tx,
+    run: &mut RunRow,
+    step: &StepRow,
+    input: Option<&Value>,
+) -> Result<(), Error> {
+    let waits = step.status == StepStatus::Waiting;
+    let row = AttemptRow {
+        seq: step.seq,
+        attempt: step.attempts,
+        worker: run.worker.clone().unwrap_or_default(),
+        epoch: run.epoch,
+        base: run.snapshot,
+        begun_at: tx.now,
+        heartbeat_at: None,
+        ended_at: None,
+        outcome: if waits {
+            Outcome::Waiting
+        } else {
+            Outcome::Running
+        },
+        body: None,
+        answer: None,
+        usage: None,
+        log_lines: 0,
+        has_evidence: false,
+    };
+    row.insert(tx.conn(), &run.id, input).await?;
+    run.at = Some(At {
+        seq: step.seq,
+        name: step.name.clone(),
+        status: step.status,
+    });
+    let kind = if waits {
+        EventKind::StepWaiting
+    } else {
+        EventKind::StepBegun
+    };
+    let data = json!({
+        "key": step.key, "name": step.name, "kind": step.kind, "attempt": step.attempts,
+        "outcome": step.told, "input": step.input_hash, "effect": step.effect,
+    });
+    tx.emit(&run.id, Some(step.seq), kind, data);
+    tracing::debug!(run = %run.id, step = step.seq, key = %step.key, attempt = step.attempts, "step begun");
+    Ok(())
+}
+
+/// What is recorded answers; nothing begins.
+async fn recorded(
+    tx: &mut Tx,
+    run: &mut RunRow,
+    step: StepRow,
+    outcome: BeginOutcome,
+    drift: bool,
+) -> Result<BeginAnswer, Error> {
+    let settled = matches!(outcome, BeginOutcome::Replay | BeginOutcome::Given);
+    let base = BeginAnswer {
+        seq: step.seq,
+        outcome,
+        ..stopped(run)
+    };
+    if outcome == BeginOutcome::Stop {
+        return Ok(base);
+    }
+    let content = step.content(tx.conn(), &run.id).await?;
+    if settled && drift {
+        tx.emit(
+            &run.id,
+            Some(step.seq),
+            EventKind::Drift,
+            json!({"input": step.input_hash}),
+        );
+    }
+    tracing::debug!(run = %run.id, step = step.seq, key = %step.key, outcome = outcome.as_str(), "step answered from its checkpoint");
+    Ok(BeginAnswer {
+        attempt: Some(step.attempts),
+        idempotency_key: Some(step.provider_key(&run.id)),
+        result: settled.then(|| content.result.unwrap_or_default()),
+        error: content.error.filter(|_| outcome == BeginOutcome::Failed),
+        decision: step.decision.filter(|_| outcome == BeginOutcome::Given),
+        snapshot: step.snapshot.filter(|_| settled),
+        drift: drift && settled,
+        ..base
+    })
+}

@@ -1,0 +1,234 @@
+//! An agent commits a step: its result and the new state, in one transaction with the event.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{begin::begin, holds, renew};
+use crate::{
+    domain::{
+        Code, EventKind, Hash, Outcome, Problem, RunId, StepStatus,
+        attempt::Evidence,
+        protocol::{CommitAnswer, CommitStep, NextAnswer},
+    },
+    store::{
+        Error,
+        rows::{AttemptRow, RunRow, StepRow},
+        snapshots::Change,
+        tx::Tx,
+        writer::Command,
+    },
+};
+
+/// Bytes of a late result that are kept as evidence.
+const EVIDENCE_MAX: usize = 256 << 10;
+
+pub struct Commit {
+    pub run: RunId,
+    pub seq: i64,
+    pub body: CommitStep,
+}
+
+#[async_trait]
+impl Command for Commit {
+    type Answer = CommitAnswer;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<CommitAnswer, Error> {
+        let mut run = tx.run(&self.run).await?;
+        let Some(attempt) =
+            AttemptRow::load(tx.conn(), &run.id, self.seq, self.body.attempt).await?
+        else {
+            return Err(Problem::not_found("step or attempt").into());
+        };
+        let body = self.fingerprint();
+        if attempt.outcome == Outcome::Committed {
+            return match attempt.body == Some(body) {
+                true => self.first_answer(tx, attempt).await,
+                false => Err(Problem::new(
+                    Code::CommitConflict,
+                    "this attempt was committed before, with another result or state",
+                )
+                .into()),
+            };
+        }
+        if !holds(&run, self.body.epoch) {
+            self.keep_evidence(tx, &attempt).await?;
+            return Err(Problem::lease_lost().into());
+        }
+        if !matches!(attempt.outcome, Outcome::Running | Outcome::Given) {
+            let detail = format!("attempt {} is over: {}", attempt.attempt, attempt.outcome);
+            return Err(Problem::new(Code::AttemptOver, detail).into());
+        }
+        self.change_state(tx, &mut run, &attempt).await?;
+        let answer = self.settle(tx, &mut run, attempt, body).await?;
+        renew(tx, &mut run);
+        tx.save(&run);
+        Ok(answer)
+    }
+}
+
+impl Commit {
+    /// Commits are compared by attempt, result and state or patch.
+    fn fingerprint(&self) -> Hash {
+        let change = match (&self.body.state, &self.body.patch) {
+            (Some(state), _) => json!({"state": Hash::of(state)}),
+            (None, Some(patch)) => json!({"patch": patch}),
+            (None, None) => Value::Null,
+        };
+        Hash::of(&json!([Hash::of(&self.body.result), change]))
+    }
+
+    async fn change_state(
+        &self,
+        tx: &mut Tx,
+        run: &mut RunRow,
+        attempt: &AttemptRow,
+    ) -> Result<(), Error> {
+        let base = self
+            .body
+            .base
+            .or(self.body.state.as_ref().map(|_| attempt.base));
+        if let Some(base) = base.filter(|base| *base != run.snapshot) {
+            let detail = format!(
+                "the state was made from snapshot {base}, but {} is current; fold it in again or send a patch",
+                run.snapshot
+            );
+            return Err(Problem::new(Code::StateConflict, detail)
+                .with("base", base)
+                .with("snapshot", run.snapshot)
+                .into());
+        }
+        let change = match (&self.body.state, &self.body.patch) {
+            (Some(state), _) => Change::Whole(state.clone()),
+            (None, Some(patch)) => Change::Patch(patch.clone()),
+            (None, None) => return Ok(()),
+        };
+        let mut held = tx.state(run).await?;
+        let (now, state_max) = (tx.now, tx.state_max);
+        held.advance(tx.conn(), &run.id, Some(self.seq), now, change, state_max)
+            .await?;
+        (run.snapshot, run.hash) = (held.snapshot, held.hash);
+        tx.hold(&run.id, held);
+        Ok(())
+    }
+
+    async fn settle(
+        &self,
+        tx: &mut Tx,
+        run: &mut RunRow,
+        mut attempt: AttemptRow,
+        body: Hash,
+    ) -> Result<CommitAnswer, Error> {
+        let step = StepRow::load(tx.conn(), &run.id, self.seq).await?;
+        let mut step = step.ok_or_else(|| Error::damaged("an attempt without its step"))?;
+        let folded = attempt.outcome == Outcome::Given;
+        step.ended_at = Some(tx.now);
+        step.snapshot = Some(run.snapshot);
+        step.given = false;
+        step.unknown = false;
+        step.retry_at = None;
+        let cost = self.body.usage.and_then(|usage| usage.cost_usd);
+        step.cost_usd = cost
+            .map(|cost| cost + step.cost_usd.unwrap_or(0.0))
+            .or(step.cost_usd);
+        let result_hash = Hash::of(&self.body.result);
+        if folded {
+            // The result stays the operator's; only the state follows it.
+            step.update(tx.conn(), &run.id).await?;
+        } else {
+            step.status = StepStatus::Committed;
+            step.settle(tx.conn(), &run.id, &self.body.result, result_hash)
+                .await?;
+            run.committed += 1;
+        }
+        run.recoveries = 0;
+        run.spend(self.body.usage.as_ref());
+        if let Some(at) = run.at.as_mut().filter(|at| at.seq == self.seq) {
+            at.status = step.status;
+        }
+        let data = json!({
+            "attempt": attempt.attempt, "result": result_hash, "snapshot": run.snapshot, "hash": run.hash,
+            "usage": self.body.usage,
+        });
+        tx.emit(&run.id, Some(self.seq), EventKind::StepCommitted, data);
+        tracing::info!(
+            run = %run.id, step = self.seq, key = %step.key, snapshot = run.snapshot, "checkpoint saved"
+        );
+        let next = match &self.body.next {
+            None => None,
+            Some(next) => Some(match begin(tx, run, next).await {
+                Ok(begun) => NextAnswer::Begun(Box::new(begun)),
+                Err(Error::Refused(problem)) => NextAnswer::Refused { code: problem.code },
+                Err(error) => return Err(error),
+            }),
+        };
+        let answer = CommitAnswer {
+            snapshot: step.snapshot.unwrap_or(0),
+            hash: run.hash,
+            signal: run.signal,
+            next,
+        };
+        attempt.outcome = Outcome::Committed;
+        attempt.ended_at = Some(tx.now);
+        attempt.heartbeat_at = run.heartbeat_at;
+        attempt.body = Some(body);
+        attempt.usage = self.body.usage;
+        attempt.answer = Some(serde_json::to_value(lean(&answer)).map_err(Error::damaged)?);
+        attempt.end(tx.conn(), &run.id, None).await?;
+        Ok(answer)
+    }
+
+    async fn first_answer(&self, tx: &mut Tx, attempt: AttemptRow) -> Result<CommitAnswer, Error> {
+        let stored = attempt
+            .answer
+            .ok_or_else(|| Error::damaged("a commit without its answer"))?;
+        let mut answer: CommitAnswer = serde_json::from_value(stored).map_err(Error::damaged)?;
+        if let Some(NextAnswer::Begun(next)) = &mut answer.next
+            && next.snapshot.is_some()
+            && let Some(step) = StepRow::load(tx.conn(), &self.run, next.seq).await?
+        {
+            next.result = Some(
+                step.content(tx.conn(), &self.run)
+                    .await?
+                    .result
+                    .unwrap_or_default(),
+            );
+        }
+        Ok(answer)
+    }
+
+    /// The work was done, too late to count: operators will want to know. The first one is kept.
+    async fn keep_evidence(&self, tx: &mut Tx, attempt: &AttemptRow) -> Result<(), Error> {
+        if attempt.has_evidence || attempt.epoch != self.body.epoch {
+            return Ok(());
+        }
+        let truncated = crate::domain::json::canonical(&self.body.result).len() > EVIDENCE_MAX;
+        let evidence = Evidence {
+            at: tx.now,
+            epoch: self.body.epoch,
+            result: if truncated {
+                json!({"hash": Hash::of(&self.body.result)})
+            } else {
+                self.body.result.clone()
+            },
+            truncated,
+        };
+        attempt
+            .set_evidence(tx.conn(), &self.run, &evidence)
+            .await?;
+        tracing::warn!(run = %self.run, step = self.seq, epoch = self.body.epoch.0, "late commit kept as evidence");
+        let data = json!({"attempt": attempt.attempt, "result": Hash::of(&self.body.result)});
+        tx.emit(&self.run, Some(self.seq), EventKind::LateEvidence, data);
+        Ok(())
+    }
+}
+
+/// The answer as it is kept for a repeat: a replayed result is read again from its own step.
+fn lean(answer: &CommitAnswer) -> CommitAnswer {
+    let mut lean = answer.clone();
+    if let Some(NextAnswer::Begun(next)) = &mut lean.next
+        && next.snapshot.is_some()
+    {
+        next.result = None;
+    }
+    lean
+}

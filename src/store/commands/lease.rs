@@ -1,0 +1,116 @@
+//! A worker takes a run: a new epoch, an expiry by the database's clock, and the state to go on from.
+
+use async_trait::async_trait;
+use serde_json::json;
+
+use crate::{
+    domain::{
+        Code, EventKind, Problem, RunId, RunStatus,
+        lease::LeaseEnd,
+        protocol::{LeaseAnswer, LeaseRun},
+    },
+    store::{
+        Error,
+        engine::params,
+        lease_end,
+        rows::{RunRow, opt_text},
+        tx::Tx,
+        writer::Command,
+    },
+};
+
+pub struct Lease {
+    pub run: RunId,
+    pub body: LeaseRun,
+}
+
+#[async_trait]
+impl Command for Lease {
+    type Answer = LeaseAnswer;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<LeaseAnswer, Error> {
+        let mut run = tx.run(&self.run).await?;
+        if let Some(lease) = run.lease() {
+            if !(self.body.takeover && lease.worker == self.body.worker) {
+                let detail = format!(
+                    "worker {} holds this run until {}",
+                    lease.worker, lease.expires_at
+                );
+                return Err(Problem::new(Code::LeaseHeld, detail)
+                    .with("worker", lease.worker)
+                    .with("expires_at", lease.expires_at)
+                    .into());
+            }
+            lease_end::end(tx, &mut run, LeaseEnd::Takeover, None).await?;
+            tx.save(&run);
+        }
+        let asleep = run.runnable_at.is_some_and(|at| at > tx.now);
+        if !run.status.runnable() || asleep {
+            let detail = format!(
+                "the run is {}; a worker may take it when it is pending or ready",
+                run.status
+            );
+            let problem = Problem::new(Code::RunNotRunnable, detail).with("status", run.status);
+            return Err(match asleep {
+                true => problem.with("runnable_at", run.runnable_at),
+                false => problem,
+            }
+            .into());
+        }
+        grant(tx, run, &self.body).await
+    }
+}
+
+/// Hands the run to the worker.
+pub async fn grant(tx: &mut Tx, mut run: RunRow, body: &LeaseRun) -> Result<LeaseAnswer, Error> {
+    // Read the state first: nothing damaged is ever handed to an agent.
+    let held = tx.state(&run).await?;
+    let state = held.tree.to_value();
+    tx.hold(&run.id, held);
+    run.epoch.0 += 1;
+    run.worker = Some(body.worker.clone());
+    run.ttl_ms = body.ttl_ms;
+    let expires_at = tx.now.plus_ms(body.ttl_ms);
+    run.expires_at = Some(expires_at);
+    run.heartbeat_at = Some(tx.now);
+    run.updated_at = tx.now;
+    run.started_at = run.started_at.or(Some(tx.now));
+    run.runnable_at = None;
+    run.code_version = body.version.clone().or(run.code_version);
+    run.model = body.model.clone().or(run.model);
+    let sql = "INSERT INTO leases (run, epoch, worker, version, model, granted_at) \
+         VALUES ($1, $2, $3, $4, $5, $6)";
+    let now = tx.now;
+    let params = params![
+        run.id.as_str(),
+        run.epoch.0,
+        body.worker.as_str(),
+        body.version.as_deref(),
+        body.model.as_deref(),
+        now,
+    ];
+    tx.conn().execute(sql, params).await?;
+    if let Some(schema) = &body.state_schema {
+        let sql = "UPDATE runs SET state_schema = $2 WHERE id = $1";
+        tx.conn()
+            .execute(sql, params![run.id.as_str(), opt_text(Some(schema))])
+            .await?;
+    }
+    tracing::info!(
+        run = %run.id, epoch = run.epoch.0, worker = body.worker, snapshot = run.snapshot, "checkpoint restored"
+    );
+    let data = json!({
+        "epoch": run.epoch, "worker": body.worker, "version": body.version, "model": body.model,
+        "expires_at": expires_at, "snapshot": run.snapshot,
+    });
+    tx.emit(&run.id, None, EventKind::LeaseGranted, data);
+    lease_end::become_status(tx, &mut run, RunStatus::Running);
+    tx.save(&run);
+    Ok(LeaseAnswer {
+        run: run.detail(tx.conn()).await?,
+        epoch: run.epoch,
+        expires_at,
+        state,
+        snapshot: run.snapshot,
+    })
+}

@@ -1,0 +1,85 @@
+//! A request with an `Idempotency-Key`: sent again, it changes nothing and gets the first answer.
+
+use async_trait::async_trait;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    domain::{Code, Hash, Problem},
+    store::{
+        Error,
+        engine::{params, read_json},
+        tx::Tx,
+        writer::Command,
+    },
+};
+
+/// How long a first answer is kept.
+const KEPT_MS: i64 = 24 * 3_600_000;
+
+pub struct Once<C> {
+    pub command: C,
+    pub key: Option<Key>,
+}
+
+/// Whose request it is, what it is called, and what it says.
+pub struct Key {
+    pub scope: String,
+    pub key: String,
+    pub body: Hash,
+}
+
+#[async_trait]
+impl<C: Command> Command for Once<C>
+where
+    C::Answer: Serialize + DeserializeOwned + Sync,
+{
+    type Answer = C::Answer;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<C::Answer, Error> {
+        let Some(key) = &self.key else {
+            return self.command.apply(tx).await;
+        };
+        let sql = "SELECT body, answer FROM requests WHERE scope = $1 AND key = $2";
+        let known = tx
+            .conn()
+            .fetch_one(sql, params![key.scope.as_str(), key.key.as_str()])
+            .await?;
+        if let Some(mut row) = known {
+            if row.hash()? != key.body {
+                let detail = "this Idempotency-Key was used for another request";
+                return Err(Problem::new(Code::IdempotencyConflict, detail).into());
+            }
+            let plain =
+                zstd::stream::decode_all(row.bytes()?.as_slice()).map_err(Error::damaged)?;
+            return read_json(&String::from_utf8(plain).map_err(Error::damaged)?);
+        }
+        let answer = self.command.apply(tx).await?;
+        let plain = serde_json::to_vec(&answer).map_err(Error::damaged)?;
+        // A claim that found nothing is no answer to keep: the next one may find something.
+        if plain != b"null" || std::mem::size_of::<C::Answer>() == 0 {
+            let packed = zstd::bulk::compress(&plain, 1).map_err(Error::damaged)?;
+            let sql =
+                "INSERT INTO requests (scope, key, body, answer, at) VALUES ($1, $2, $3, $4, $5)";
+            let now = tx.now;
+            let params = params![key.scope.as_str(), key.key.as_str(), key.body, packed, now];
+            tx.conn().execute(sql, params).await?;
+        }
+        Ok(answer)
+    }
+}
+
+/// Lets old first answers go.
+pub struct PurgeRequests;
+
+#[async_trait]
+impl Command for PurgeRequests {
+    type Answer = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<(), Error> {
+        let before = tx.now.plus_ms(-KEPT_MS);
+        tx.conn()
+            .execute("DELETE FROM requests WHERE at < $1", params![before])
+            .await?;
+        Ok(())
+    }
+}

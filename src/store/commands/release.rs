@@ -1,0 +1,62 @@
+//! A worker gives a run back, at once or after a durable sleep.
+
+use async_trait::async_trait;
+use serde_json::json;
+
+use super::holds;
+use crate::{
+    domain::{
+        Epoch, Hash, Problem, RunDetail, RunId, RunStatus, lease::LeaseEnd, protocol::ReleaseRun,
+    },
+    store::{Error, engine::params, lease_end, tx::Tx, writer::Command},
+};
+
+pub struct Release {
+    pub run: RunId,
+    pub body: ReleaseRun,
+}
+
+#[async_trait]
+impl Command for Release {
+    type Answer = RunDetail;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<RunDetail, Error> {
+        let mut run = tx.run(&self.run).await?;
+        let body = Hash::of(&json!(self.body));
+        if ended_with(tx, &run.id, self.body.epoch, LeaseEnd::Release, body).await? {
+            return run.detail(tx.conn()).await;
+        }
+        if !holds(&run, self.body.epoch) {
+            return Err(Problem::lease_lost().into());
+        }
+        lease_end::end(tx, &mut run, LeaseEnd::Release, Some(body)).await?;
+        if run.status == RunStatus::Ready {
+            run.runnable_at = self
+                .body
+                .after_ms
+                .filter(|ms| *ms > 0)
+                .map(|ms| tx.now.plus_ms(ms));
+        }
+        tx.save(&run);
+        run.detail(tx.conn()).await
+    }
+}
+
+/// The same request ended this very lease before.
+pub async fn ended_with(
+    tx: &mut Tx,
+    run: &RunId,
+    epoch: Epoch,
+    by: LeaseEnd,
+    body: Hash,
+) -> Result<bool, Error> {
+    let sql = "SELECT ended_by, body FROM leases WHERE run = $1 AND epoch = $2";
+    match tx
+        .conn()
+        .fetch_one(sql, params![run.as_str(), epoch.0])
+        .await?
+    {
+        Some(mut row) => Ok(row.opt_word()? == Some(by) && row.opt_hash()? == Some(body)),
+        None => Ok(false),
+    }
+}

@@ -1,0 +1,115 @@
+//! The end of a lease, by whatever cause: steps in flight become crashed, and the run what the rules say.
+
+use serde_json::json;
+
+use super::{
+    engine::params,
+    error::Error,
+    rows::{AttemptRow, RunRow, StepRow},
+    tx::Tx,
+};
+use crate::domain::{
+    EventKind, Hash, Outcome, Recovery, RunStatus, StepStatus, Time,
+    lease::{self, AtEnd, LeaseEnd},
+    run::At,
+};
+
+/// Ends the run's lease; the caller saves the run. `body` makes a repeated request known.
+pub async fn end(
+    tx: &mut Tx,
+    run: &mut RunRow,
+    by: LeaseEnd,
+    body: Option<Hash>,
+) -> Result<(), Error> {
+    // A lease that ran out ended at that instant, not when somebody looked.
+    let at = match by {
+        LeaseEnd::Expiry => run.expires_at.unwrap_or(tx.now),
+        _ => tx.now,
+    };
+    let open = StepRow::open(tx.conn(), &run.id).await?;
+    let mut in_flight = Vec::new();
+    for step in open
+        .iter()
+        .filter(|step| step.status == StepStatus::Running)
+    {
+        crash(tx, run, step.clone(), at).await?;
+        in_flight.push(step.recovery);
+    }
+    let ended = lease::end(AtEnd {
+        signal: run.signal,
+        on_crash: run.on_crash,
+        recoveries: run.recoveries,
+        max_recoveries: run.max_recoveries,
+        in_flight: &in_flight,
+        asks: open
+            .iter()
+            .any(|step| step.status == StepStatus::Crashed && step.recovery == Recovery::Ask),
+        open_gate: open.iter().any(|step| step.status == StepStatus::Waiting),
+    });
+    close(tx, run, by, at, body).await?;
+    run.recoveries = ended.recoveries;
+    become_status(tx, run, ended.status);
+    match ended.status {
+        RunStatus::Cancelled => (run.signal, run.finished_at) = (None, Some(at)),
+        RunStatus::Paused => run.signal = None,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The lease itself is over; what the run becomes is the caller's.
+pub async fn close(
+    tx: &mut Tx,
+    run: &mut RunRow,
+    by: LeaseEnd,
+    at: Time,
+    body: Option<Hash>,
+) -> Result<(), Error> {
+    let sql =
+        "UPDATE leases SET ended_at = $3, ended_by = $4, body = $5 WHERE run = $1 AND epoch = $2";
+    let params = params![run.id.as_str(), run.epoch.0, at, by.as_str(), body];
+    tx.conn().execute(sql, params).await?;
+    tracing::info!(run = %run.id, epoch = run.epoch.0, by = by.as_str(), "lease ended");
+    let data = json!({"epoch": run.epoch, "worker": run.worker, "by": by, "at": at});
+    tx.emit(&run.id, None, EventKind::LeaseEnded, data);
+    run.expires_at = None;
+    run.updated_at = tx.now;
+    Ok(())
+}
+
+/// Changes the status and says so, unless it stays the same.
+pub fn become_status(tx: &mut Tx, run: &mut RunRow, status: RunStatus) {
+    let from = run.status;
+    if from == status {
+        return;
+    }
+    run.become_status(status);
+    let data = json!({"from": from, "to": status, "version": run.version});
+    tx.emit(&run.id, None, EventKind::RunStatus, data);
+}
+
+async fn crash(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, at: Time) -> Result<(), Error> {
+    step.status = StepStatus::Crashed;
+    step.ended_at = Some(at);
+    step.unknown = step.effect.is_some();
+    step.update(tx.conn(), &run.id).await?;
+    if let Some(mut attempt) = AttemptRow::load(tx.conn(), &run.id, step.seq, step.attempts).await?
+    {
+        attempt.outcome = Outcome::Crashed;
+        attempt.heartbeat_at = run.heartbeat_at;
+        attempt.ended_at = Some(at);
+        attempt.end(tx.conn(), &run.id, None).await?;
+    }
+    run.at = Some(At {
+        seq: step.seq,
+        name: step.name.clone(),
+        status: StepStatus::Crashed,
+    });
+    tracing::warn!(run = %run.id, step = step.seq, key = %step.key, "step crashed mid-flight");
+    let data = json!({
+        "attempt": step.attempts, "recovery": step.recovery, "effect": step.effect,
+        "heartbeat_at": run.heartbeat_at,
+    });
+    tx.emit(&run.id, Some(step.seq), EventKind::StepCrashed, data);
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! The checkpoint store: two engines behind one interface, picked by URL.
+//!
+//! Writes go through one writer that groups them; reads take any connection. SQL lives only here.
+
+pub mod access;
+pub mod commands;
+mod driver;
+pub mod engine;
+pub mod error;
+pub mod follow;
+mod lease_end;
+mod migrations;
+mod postgres;
+mod reads;
+mod rows;
+mod snapshots;
+mod sqlite;
+mod tx;
+mod warm;
+mod writer;
+
+use std::sync::Arc;
+use tokio::sync::watch;
+
+pub use error::Error;
+pub use writer::Command;
+
+use crate::domain::{Time, protocol::STATE_MAX};
+use engine::Engine;
+use writer::Writer;
+
+/// A handle on the store; clones share it.
+#[derive(Clone)]
+pub struct Store {
+    engine: Arc<dyn Engine>,
+    writer: Writer,
+    /// The newest event number that this process knows of.
+    head: watch::Receiver<i64>,
+    wake: watch::Sender<i64>,
+}
+
+impl Store {
+    /// Opens and migrates: `sqlite:step47.db` or `postgres://…` picks the engine.
+    pub async fn open(url: &str) -> Result<Self, Error> {
+        let store = Self::connect(url, STATE_MAX).await?;
+        store.migrate().await?;
+        Ok(store)
+    }
+
+    /// Opens without migrating.
+    pub async fn connect(url: &str, state_max: usize) -> Result<Self, Error> {
+        let engine: Arc<dyn Engine> = match url.split_once(':') {
+            Some(("sqlite", _)) => Arc::new(sqlite::SqliteEngine::open(url).await?),
+            Some(("postgres" | "postgresql", _)) => {
+                Arc::new(postgres::PostgresEngine::open(url).await?)
+            }
+            _ => {
+                return Err(Error::Setup(format!(
+                    "{:?} is no store: use sqlite:FILE or postgres://USER@HOST/DATABASE",
+                    url.split('@').next_back().unwrap_or_default()
+                )));
+            }
+        };
+        let (wake, head) = watch::channel(0);
+        let writer = Writer::start(engine.clone(), wake.clone(), state_max);
+        Ok(Self {
+            engine,
+            writer,
+            head,
+            wake,
+        })
+    }
+
+    pub async fn migrate(&self) -> Result<(), Error> {
+        self.engine.migrate().await
+    }
+
+    /// The database answers and has the schema this program knows.
+    pub async fn ready(&self) -> Result<bool, Error> {
+        self.engine.migrated().await
+    }
+
+    pub fn engine_name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    /// The database's clock.
+    pub async fn now(&self) -> Result<Time, Error> {
+        self.engine.now().await
+    }
+
+    pub async fn write<C: Command>(&self, command: C) -> Result<C::Answer, Error> {
+        self.writer.write(command).await
+    }
+
+    pub async fn close(&self) {
+        self.engine.close().await;
+    }
+}

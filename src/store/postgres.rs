@@ -1,0 +1,178 @@
+//! The engine for more than one machine: any number of servers and workers on one PostgreSQL.
+
+use async_trait::async_trait;
+use sqlx::{
+    ConnectOptions, PgPool, Postgres,
+    migrate::Migrator,
+    postgres::{PgConnectOptions, PgListener, PgPoolOptions, PgRow},
+};
+use std::{str::FromStr, time::Duration};
+
+use super::{
+    driver::driver,
+    engine::{CommitError, Connection, Engine, Transaction, Wake, params},
+    error::Error,
+    migrations,
+};
+use crate::domain::Time;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+const CONNECTIONS: u32 = 12;
+const CHANNEL: &str = "step47";
+const CLOCK: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)";
+
+driver!(
+    Postgres,
+    PgRow,
+    "INT8" | "INT4",
+    "FLOAT8",
+    "TEXT" | "VARCHAR" | "NAME",
+    "BYTEA"
+);
+
+pub struct PostgresEngine {
+    pool: PgPool,
+}
+
+impl PostgresEngine {
+    pub async fn open(url: &str) -> Result<Self, Error> {
+        let options = PgConnectOptions::from_str(url)?
+            .application_name("step47")
+            // An acknowledged commit is on disk, whatever the server's default says.
+            .options([("synchronous_commit", "on"), ("lock_timeout", "20s")])
+            .log_slow_statements(log::LevelFilter::Warn, Duration::from_secs(2));
+        let pool = PgPoolOptions::new()
+            .max_connections(CONNECTIONS)
+            .acquire_timeout(Duration::from_secs(10))
+            .connect_with(options)
+            .await?;
+        Ok(Self { pool })
+    }
+}
+
+struct Open {
+    tx: sqlx::Transaction<'static, Postgres>,
+    now: Time,
+    /// The transaction's own number: tells after a lost connection whether it was committed.
+    xid: String,
+    pool: PgPool,
+}
+
+#[async_trait]
+impl Transaction for Open {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    async fn commit(mut self: Box<Self>) -> Result<(), CommitError> {
+        let notified = self
+            .execute("SELECT pg_notify('step47', '')", params![])
+            .await;
+        if let Err(error) = notified {
+            return Err(CommitError::RolledBack(error));
+        }
+        let Err(error) = self.tx.commit().await else {
+            return Ok(());
+        };
+        match committed(&self.pool, &self.xid).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(CommitError::RolledBack(error.into())),
+            Err(_) => Err(CommitError::Unknown(error.into())),
+        }
+    }
+
+    async fn rollback(self: Box<Self>) {
+        // A transaction that cannot be rolled back is rolled back when its connection closes.
+        let _ = self.tx.rollback().await;
+    }
+}
+
+/// Asks the database what became of a transaction whose COMMIT was not answered.
+async fn committed(pool: &PgPool, xid: &str) -> Result<bool, Error> {
+    let mut conn = pool.acquire().await?;
+    for _ in 0..50 {
+        let row = conn
+            .fetch_one("SELECT pg_xact_status($1::text::xid8)", params![xid])
+            .await?;
+        match row
+            .map(|mut row| row.opt_text())
+            .transpose()?
+            .flatten()
+            .as_deref()
+        {
+            Some("committed") => return Ok(true),
+            Some("aborted") => return Ok(false),
+            _ => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+    Err(Error::Busy)
+}
+
+#[async_trait]
+impl Engine for PostgresEngine {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    async fn migrate(&self) -> Result<(), Error> {
+        Ok(MIGRATIONS.run(&self.pool).await?)
+    }
+
+    async fn migrated(&self) -> Result<bool, Error> {
+        migrations::applied(&mut *self.read().await?, &MIGRATIONS).await
+    }
+
+    async fn read(&self) -> Result<Box<dyn Connection>, Error> {
+        Ok(Box::new(self.pool.acquire().await?))
+    }
+
+    async fn write(&self) -> Result<Box<dyn Transaction>, Error> {
+        let tx = self.pool.begin().await?;
+        let mut open = Open {
+            tx,
+            now: Time(0),
+            xid: String::new(),
+            pool: self.pool.clone(),
+        };
+        open.execute("SELECT id FROM counter WHERE id = 1 FOR UPDATE", params![])
+            .await?;
+        // Read after the lock: now() would be the moment before the wait.
+        let row = open
+            .fetch_one(
+                "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT), \
+                 pg_current_xact_id()::text",
+                params![],
+            )
+            .await?;
+        let mut row = row.ok_or_else(|| Error::damaged("no clock"))?;
+        open.now = row.time()?;
+        open.xid = row.text()?;
+        Ok(Box::new(open))
+    }
+
+    async fn now(&self) -> Result<Time, Error> {
+        let mut conn = self.pool.acquire().await?;
+        let row = conn.fetch_one(CLOCK, params![]).await?;
+        row.ok_or_else(|| Error::damaged("no clock"))?.time()
+    }
+
+    async fn listen(&self) -> Result<Option<Box<dyn Wake>>, Error> {
+        let mut listener = PgListener::connect_with(&self.pool).await?;
+        listener.listen(CHANNEL).await?;
+        Ok(Some(Box::new(Notified(listener))))
+    }
+
+    async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+struct Notified(PgListener);
+
+#[async_trait]
+impl Wake for Notified {
+    async fn woken(&mut self) -> Result<(), Error> {
+        self.0.recv().await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,327 @@
+//! What people and agents read: pages by keyset, never the whole.
+
+use super::{
+    Error, Store,
+    commands::Reap,
+    engine::{Connection, Row, params},
+    rows::{AttemptRow, RunRow, StepRow, read_log},
+    snapshots,
+};
+use crate::domain::{
+    Event, Problem, Run, RunDetail, RunId, RunQuery, RunStatus, StepDetail, Time,
+    counts::{COUNT_MAX, Counts},
+    protocol::{EventPage, RunPage, SnapshotAnswer, StepPage},
+};
+
+impl Store {
+    pub async fn run(&self, id: &RunId) -> Result<RunDetail, Problem> {
+        self.read_run(id).await.map_err(Error::problem)
+    }
+
+    async fn read_run(&self, id: &RunId) -> Result<RunDetail, Error> {
+        let now = self.now().await?;
+        let mut conn = self.engine.read().await?;
+        let mut run = find(&mut *conn, id).await?;
+        if run.overdue(now) {
+            // Whoever looks first ends a lease that ran out.
+            self.write(Reap {
+                runs: vec![id.clone()],
+            })
+            .await?;
+            run = find(&mut *conn, id).await?;
+        }
+        run.detail(&mut *conn).await
+    }
+
+    pub async fn runs(&self, query: &RunQuery) -> Result<RunPage, Problem> {
+        self.read_runs(query).await.map_err(Error::problem)
+    }
+
+    async fn read_runs(&self, query: &RunQuery) -> Result<RunPage, Error> {
+        let before = match &query.cursor {
+            None => i64::MAX,
+            Some(cursor) => cursor
+                .parse()
+                .map_err(|_| Problem::invalid("cursor", "is none that a page gave"))?,
+        };
+        let now = self.now().await?;
+        let mut conn = self.engine.read().await?;
+        let mut rows = list(&mut *conn, query, before).await?;
+        let overdue: Vec<_> = rows
+            .iter()
+            .filter(|run| run.overdue(now))
+            .map(|run| run.id.clone())
+            .collect();
+        if !overdue.is_empty() {
+            self.write(Reap { runs: overdue }).await?;
+            rows = list(&mut *conn, query, before).await?;
+        }
+        let more = rows.len() as i64 > query.limit;
+        rows.truncate(query.limit as usize);
+        let next = rows.last().filter(|_| more).map(|run| run.ord.to_string());
+        Ok(RunPage {
+            runs: rows.iter().map(RunRow::to_run).collect(),
+            next,
+        })
+    }
+
+    /// Runs that wait for a person, oldest first.
+    pub async fn needs_you(&self, limit: i64) -> Result<Vec<Run>, Problem> {
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            let sql = concat!(
+                "SELECT ",
+                run_columns!(),
+                " FROM runs WHERE status IN ('crashed', 'failed', 'waiting') ORDER BY \
+                 CASE status WHEN 'crashed' THEN 0 WHEN 'waiting' THEN 1 ELSE 2 END, updated_at LIMIT $1"
+            );
+            let rows = conn.fetch(sql, params![limit]).await?;
+            rows.into_iter()
+                .map(|mut row| Ok(RunRow::read(&mut row)?.to_run()))
+                .collect::<Result<Vec<_>, Error>>()
+        };
+        read.await.map_err(Error::problem)
+    }
+
+    /// How many runs there are of each status and agent, counted no further than anyone reads.
+    pub async fn counts(&self) -> Result<Counts, Problem> {
+        self.read_counts().await.map_err(Error::problem)
+    }
+
+    async fn read_counts(&self) -> Result<Counts, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE status = $1 LIMIT $2) AS counted";
+        let mut by_status = Vec::new();
+        for status in RunStatus::ALL {
+            let row = conn
+                .fetch_one(sql, params![status.as_str(), COUNT_MAX])
+                .await?;
+            by_status.push((
+                *status,
+                row.map(|mut row| row.int()).transpose()?.unwrap_or(0),
+            ));
+        }
+        let next = "SELECT MIN(agent) FROM runs WHERE agent > $1";
+        let count =
+            "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE agent = $1 LIMIT $2) AS counted";
+        let mut by_agent = Vec::new();
+        let mut last = String::new();
+        while by_agent.len() < 50 {
+            let row = conn.fetch_one(next, params![last.as_str()]).await?;
+            let Some(agent) = row.map(|mut row| row.opt_text()).transpose()?.flatten() else {
+                break;
+            };
+            let row = conn
+                .fetch_one(count, params![agent.as_str(), COUNT_MAX])
+                .await?;
+            by_agent.push((
+                agent.clone(),
+                row.map(|mut row| row.int()).transpose()?.unwrap_or(0),
+            ));
+            last = agent;
+        }
+        Ok(Counts {
+            by_status,
+            by_agent,
+        })
+    }
+
+    pub async fn steps(&self, run: &RunId, after: i64, limit: i64) -> Result<StepPage, Problem> {
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            find(&mut *conn, run).await?;
+            let mut rows = StepRow::page(&mut *conn, run, after, limit + 1).await?;
+            let more = rows.len() as i64 > limit;
+            rows.truncate(limit as usize);
+            let next = rows.last().filter(|_| more).map(|step| step.seq);
+            Ok(StepPage {
+                steps: rows.iter().map(|step| step.to_step(run)).collect(),
+                next,
+            })
+        };
+        read.await.map_err(Error::problem)
+    }
+
+    pub async fn step(&self, run: &RunId, seq: i64) -> Result<StepDetail, Problem> {
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            let owner = find(&mut *conn, run).await?;
+            let Some(step) = StepRow::load(&mut *conn, run, seq).await? else {
+                return Err(Problem::not_found("step").into());
+            };
+            let content = step.content(&mut *conn, run).await?;
+            let mut attempts = AttemptRow::of_step(&mut *conn, run, seq).await?;
+            for attempt in attempts
+                .iter_mut()
+                .filter(|a| a.ended_at.is_none() && a.epoch == owner.epoch)
+            {
+                attempt.heartbeat_at = owner.heartbeat_at;
+            }
+            Ok(StepDetail {
+                step: step.to_step(run),
+                input: content.input,
+                result: content.result.unwrap_or_default(),
+                error: content.error,
+                retry: step.retry,
+                gate: content.gate,
+                refs: step.refs.clone(),
+                links: content.links,
+                attempts,
+                log: read_log(&mut *conn, run, seq).await?,
+            })
+        };
+        read.await.map_err(Error::problem)
+    }
+
+    pub async fn snapshot(&self, run: &RunId, n: i64) -> Result<SnapshotAnswer, Problem> {
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            let owner = find(&mut *conn, run).await?;
+            if !(0..=owner.snapshot).contains(&n) {
+                return Err(Problem::not_found("snapshot").into());
+            }
+            snapshots::read(&mut *conn, run, n).await
+        };
+        read.await.map_err(Error::problem)
+    }
+
+    pub async fn events(
+        &self,
+        after: i64,
+        run: Option<&RunId>,
+        limit: i64,
+    ) -> Result<EventPage, Problem> {
+        self.read_events(after, run, limit)
+            .await
+            .map_err(Error::problem)
+    }
+
+    pub(super) async fn read_events(
+        &self,
+        after: i64,
+        run: Option<&RunId>,
+        limit: i64,
+    ) -> Result<EventPage, Error> {
+        let mut conn = self.engine.read().await?;
+        let all =
+            "SELECT id, run, seq, kind, at, data FROM events WHERE id > $1 ORDER BY id LIMIT $2";
+        let of_run = "SELECT id, run, seq, kind, at, data FROM events WHERE run = $3 AND id > $1 \
+             ORDER BY id LIMIT $2";
+        let rows = match run {
+            None => conn.fetch(all, params![after, limit]).await?,
+            Some(run) => {
+                conn.fetch(of_run, params![after, limit, run.as_str()])
+                    .await?
+            }
+        };
+        let events = rows.into_iter().map(event).collect::<Result<Vec<_>, _>>()?;
+        let next = events.last().map_or(after, |event| event.id);
+        Ok(EventPage { events, next })
+    }
+
+    /// The newest event number.
+    pub async fn head(&self) -> Result<i64, Problem> {
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            let row = conn
+                .fetch_one("SELECT event FROM counter WHERE id = 1", params![])
+                .await?;
+            row.ok_or_else(|| Error::damaged("the counter row is missing"))?
+                .int()
+        };
+        read.await.map_err(Error::problem)
+    }
+
+    /// A run that a worker could take now; asked before the writer is.
+    pub async fn runnable(&self, agents: Option<&[String]>) -> Result<bool, Error> {
+        let now = self.now().await?;
+        let mut conn = self.engine.read().await?;
+        Ok(super::commands::oldest(&mut *conn, agents, now)
+            .await?
+            .is_some())
+    }
+
+    /// Runs whose lease ran out, the longest overdue first.
+    pub(super) async fn overdue(&self, now: Time, limit: i64) -> Result<Vec<RunId>, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT id FROM runs WHERE expires_at IS NOT NULL AND expires_at <= $1 \
+             ORDER BY expires_at LIMIT $2";
+        let rows = conn.fetch(sql, params![now, limit]).await?;
+        rows.into_iter().map(|mut row| row.word()).collect()
+    }
+
+    /// Whether a durable sleep ended between these two moments.
+    pub(super) async fn woke(&self, after: Time, until: Time) -> Result<bool, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT id FROM runs WHERE runnable_at IS NOT NULL AND runnable_at > $1 \
+             AND runnable_at <= $2 LIMIT 1";
+        Ok(conn.fetch_one(sql, params![after, until]).await?.is_some())
+    }
+}
+
+async fn find(conn: &mut dyn Connection, id: &RunId) -> Result<RunRow, Error> {
+    RunRow::load(conn, id)
+        .await?
+        .ok_or_else(|| Problem::not_found("run").into())
+}
+
+fn event(mut row: Row) -> Result<Event, Error> {
+    Ok(Event {
+        id: row.int()?,
+        run: row.word()?,
+        seq: row.opt_int()?,
+        kind: row.word()?,
+        at: row.time()?,
+        data: row.json()?,
+    })
+}
+
+/// Newest first. A filter that is not asked for is NULL and lets everything pass.
+async fn list(
+    conn: &mut dyn Connection,
+    query: &RunQuery,
+    before: i64,
+) -> Result<Vec<RunRow>, Error> {
+    let sql = concat!(
+        "SELECT ",
+        run_columns!(),
+        " FROM runs WHERE ord < $1 AND ($2 IS NULL OR status = $2) AND ($3 IS NULL OR agent = $3) \
+         AND ($4 IS NULL OR EXISTS (SELECT 1 FROM run_labels l WHERE l.run = runs.id AND l.ord = runs.ord \
+              AND l.key = $4 AND l.value = $5)) \
+         AND ($6 IS NULL OR LOWER(COALESCE(title, '')) LIKE $6 ESCAPE '!' OR LOWER(id) LIKE $6 ESCAPE '!') \
+         ORDER BY ord DESC LIMIT $7"
+    );
+    let label = query.label.as_deref().map(|label| {
+        label
+            .split_once(':')
+            .ok_or_else(|| Problem::invalid("label", "must be key:value"))
+    });
+    let label = label.transpose()?;
+    let text = query.q.as_deref().filter(|q| !q.is_empty()).map(|q| {
+        let plain = q
+            .to_lowercase()
+            .replace('!', "!!")
+            .replace('%', "!%")
+            .replace('_', "!_");
+        format!("%{plain}%")
+    });
+    let rows = conn
+        .fetch(
+            sql,
+            params![
+                before,
+                query.status.map(RunStatus::as_str),
+                query.agent.as_deref(),
+                label.map(|(key, _)| key),
+                label.map(|(_, value)| value),
+                text,
+                query.limit + 1,
+            ],
+        )
+        .await?;
+    rows.into_iter()
+        .map(|mut row| RunRow::read(&mut row))
+        .collect()
+}
+
+use super::rows::run_columns;

@@ -1,0 +1,223 @@
+//! The table `attempts`.
+
+use serde_json::Value;
+
+use super::{
+    super::engine::{Connection, Row, params},
+    opt_text, text,
+};
+use crate::{
+    domain::{AgentError, Attempt, Epoch, Hash, Outcome, RunId, Time, Usage, attempt::Evidence},
+    store::Error,
+};
+
+/// Attempts shown with a step; older ones stay in the store.
+const SHOWN: i64 = 100;
+
+#[derive(Debug, Clone)]
+pub struct AttemptRow {
+    pub seq: i64,
+    pub attempt: i64,
+    pub worker: String,
+    pub epoch: Epoch,
+    /// The snapshot that was current when it began.
+    pub base: i64,
+    pub begun_at: Time,
+    pub heartbeat_at: Option<Time>,
+    pub ended_at: Option<Time>,
+    pub outcome: Outcome,
+    /// What ended it, as a hash: a repeat is known by it.
+    pub body: Option<Hash>,
+    pub answer: Option<Value>,
+    pub usage: Option<Usage>,
+    pub log_lines: i64,
+    pub has_evidence: bool,
+}
+
+macro_rules! columns {
+    () => {
+        "seq, attempt, worker, epoch, base, begun_at, heartbeat_at, ended_at, outcome, body, answer, \
+         input_tokens, output_tokens, cost_usd, log_lines, \
+         CASE WHEN evidence IS NULL THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END"
+    };
+}
+
+impl AttemptRow {
+    fn read(row: &mut Row) -> Result<Self, Error> {
+        Ok(Self {
+            seq: row.int()?,
+            attempt: row.int()?,
+            worker: row.text()?,
+            epoch: Epoch(row.int()?),
+            base: row.int()?,
+            begun_at: row.time()?,
+            heartbeat_at: row.opt_time()?,
+            ended_at: row.opt_time()?,
+            outcome: row.word()?,
+            body: row.opt_hash()?,
+            answer: row.opt_json()?,
+            usage: match (row.opt_int()?, row.opt_int()?, row.opt_real()?) {
+                (None, None, None) => None,
+                (input_tokens, output_tokens, cost_usd) => Some(Usage {
+                    input_tokens,
+                    output_tokens,
+                    cost_usd,
+                }),
+            },
+            log_lines: row.int()?,
+            has_evidence: row.flag()?,
+        })
+    }
+
+    pub async fn load(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        seq: i64,
+        attempt: i64,
+    ) -> Result<Option<Self>, Error> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM attempts WHERE run = $1 AND seq = $2 AND attempt = $3"
+        );
+        let row = conn
+            .fetch_one(sql, params![run.as_str(), seq, attempt])
+            .await?;
+        row.map(|mut row| Self::read(&mut row)).transpose()
+    }
+
+    pub async fn insert(
+        &self,
+        conn: &mut dyn Connection,
+        run: &RunId,
+        input: Option<&Value>,
+    ) -> Result<(), Error> {
+        let sql = "INSERT INTO attempts (run, seq, attempt, worker, epoch, base, begun_at, outcome, input, \
+             log_lines) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+        conn.execute(
+            sql,
+            params![
+                run.as_str(),
+                self.seq,
+                self.attempt,
+                self.worker.as_str(),
+                self.epoch.0,
+                self.base,
+                self.begun_at,
+                self.outcome.as_str(),
+                opt_text(input),
+                self.log_lines,
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// The attempt is over, or was told something that a repeat must hear again.
+    pub async fn end(
+        &self,
+        conn: &mut dyn Connection,
+        run: &RunId,
+        error: Option<&AgentError>,
+    ) -> Result<(), Error> {
+        let sql = "UPDATE attempts SET heartbeat_at = $4, ended_at = $5, outcome = $6, body = $7, answer = $8, \
+             input_tokens = $9, output_tokens = $10, cost_usd = $11, error = $12 \
+             WHERE run = $1 AND seq = $2 AND attempt = $3";
+        let usage = self.usage.unwrap_or_default();
+        conn.execute(
+            sql,
+            params![
+                run.as_str(),
+                self.seq,
+                self.attempt,
+                self.heartbeat_at,
+                self.ended_at,
+                self.outcome.as_str(),
+                self.body,
+                opt_text(self.answer.as_ref()),
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cost_usd,
+                opt_text(error),
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    pub async fn set_progress(
+        &self,
+        conn: &mut dyn Connection,
+        run: &RunId,
+        partial: Option<&Value>,
+    ) -> Result<(), Error> {
+        let sql = "UPDATE attempts SET partial = COALESCE($4, partial), log_lines = $5 \
+             WHERE run = $1 AND seq = $2 AND attempt = $3";
+        let params = params![
+            run.as_str(),
+            self.seq,
+            self.attempt,
+            opt_text(partial),
+            self.log_lines
+        ];
+        conn.execute(sql, params).await?;
+        Ok(())
+    }
+
+    pub async fn set_evidence(
+        &self,
+        conn: &mut dyn Connection,
+        run: &RunId,
+        evidence: &Evidence,
+    ) -> Result<(), Error> {
+        let sql = "UPDATE attempts SET evidence = $4 WHERE run = $1 AND seq = $2 AND attempt = $3";
+        let params = params![run.as_str(), self.seq, self.attempt, text(evidence)];
+        conn.execute(sql, params).await?;
+        Ok(())
+    }
+
+    /// The last words of the attempts before: the newest partial result that was sent.
+    pub async fn last_partial(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        seq: i64,
+    ) -> Result<Option<Value>, Error> {
+        let sql = "SELECT partial FROM attempts WHERE run = $1 AND seq = $2 AND partial IS NOT NULL \
+             ORDER BY attempt DESC LIMIT 1";
+        let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
+        Ok(row.map(|mut row| row.opt_json()).transpose()?.flatten())
+    }
+
+    /// The newest attempts at a step with all that is known of them, oldest first.
+    pub async fn of_step(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        seq: i64,
+    ) -> Result<Vec<Attempt>, Error> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            ", error, partial, evidence, input FROM attempts \
+             WHERE run = $1 AND seq = $2 ORDER BY attempt DESC LIMIT $3"
+        );
+        let rows = conn.fetch(sql, params![run.as_str(), seq, SHOWN]).await?;
+        let read = |mut row: Row| {
+            let known = Self::read(&mut row)?;
+            Ok(Attempt {
+                attempt: known.attempt,
+                worker: known.worker,
+                epoch: known.epoch,
+                begun_at: known.begun_at,
+                heartbeat_at: known.heartbeat_at,
+                ended_at: known.ended_at,
+                outcome: known.outcome,
+                error: row.opt_json()?,
+                partial: row.opt_json()?,
+                usage: known.usage,
+                evidence: row.opt_json()?,
+                input: row.opt_json()?,
+            })
+        };
+        rows.into_iter().rev().map(read).collect()
+    }
+}

@@ -1,0 +1,28 @@
+//! Rows as the store keeps them, one file per table, each with its statements beside its columns.
+
+mod announced;
+mod attempt;
+mod log_line;
+pub(super) mod run;
+mod step;
+
+pub use announced::Announcements;
+pub use attempt::AttemptRow;
+pub use log_line::{append_log, read_log};
+pub use run::RunRow;
+pub(super) use run::run_columns;
+pub use step::StepRow;
+
+use serde::Serialize;
+
+use crate::domain::json;
+
+/// Canonical JSON text of anything that serialises.
+pub fn text(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    String::from_utf8(json::canonical(&value)).unwrap_or_default()
+}
+
+pub fn opt_text(value: Option<&impl Serialize>) -> Option<String> {
+    value.map(text)
+}

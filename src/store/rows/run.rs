@@ -1,0 +1,313 @@
+//! The table `runs`.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+use super::{
+    super::engine::{Connection, Row, params},
+    opt_text, text,
+};
+use crate::{
+    domain::{
+        AgentError, Epoch, Hash, Run, RunDetail, RunId, RunStatus, Signal, StepStatus, Time, Usage,
+        run::{At, Lease, Link, OnCrash, Parent},
+    },
+    store::Error,
+};
+
+#[derive(Debug, Clone)]
+pub struct RunRow {
+    pub id: RunId,
+    pub ord: i64,
+    pub agent: String,
+    pub title: Option<String>,
+    pub status: RunStatus,
+    pub version: i64,
+    pub code_version: Option<String>,
+    pub model: Option<String>,
+    pub labels: BTreeMap<String, String>,
+    pub links: Vec<Link>,
+    pub parent: Option<Parent>,
+    /// H of agent, input and initial state: what a repeated create must agree with.
+    pub origin: Hash,
+    pub on_crash: OnCrash,
+    pub max_recoveries: i64,
+    pub recoveries: i64,
+    pub runnable_at: Option<Time>,
+    pub worker: Option<String>,
+    pub epoch: Epoch,
+    pub ttl_ms: i64,
+    /// There is a live lease iff this is set and lies ahead.
+    pub expires_at: Option<Time>,
+    pub heartbeat_at: Option<Time>,
+    pub signal: Option<Signal>,
+    pub snapshot: i64,
+    pub hash: Hash,
+    pub steps: i64,
+    pub committed: i64,
+    pub announced: i64,
+    pub at: Option<At>,
+    pub usage: Usage,
+    pub created_at: Time,
+    pub updated_at: Time,
+    pub started_at: Option<Time>,
+    pub finished_at: Option<Time>,
+}
+
+macro_rules! columns {
+    () => {
+        "id, ord, agent, title, status, version, code_version, model, labels, links, parent_run, \
+         parent_seq, origin, on_crash, max_recoveries, recoveries, runnable_at, worker, epoch, \
+         ttl_ms, expires_at, heartbeat_at, signal, snapshot, hash, steps, committed, announced, \
+         at_seq, at_name, at_status, input_tokens, output_tokens, cost_usd, created_at, updated_at, \
+         started_at, finished_at"
+    };
+}
+pub(in crate::store) use columns as run_columns;
+
+impl RunRow {
+    pub fn read(row: &mut Row) -> Result<Self, Error> {
+        Ok(Self {
+            id: row.word()?,
+            ord: row.int()?,
+            agent: row.text()?,
+            title: row.opt_text()?,
+            status: row.word()?,
+            version: row.int()?,
+            code_version: row.opt_text()?,
+            model: row.opt_text()?,
+            labels: row.json()?,
+            links: row.json()?,
+            parent: match (row.opt_word()?, row.opt_int()?) {
+                (Some(run), Some(seq)) => Some(Parent { run, seq }),
+                _ => None,
+            },
+            origin: row.hash()?,
+            on_crash: row.word()?,
+            max_recoveries: row.int()?,
+            recoveries: row.int()?,
+            runnable_at: row.opt_time()?,
+            worker: row.opt_text()?,
+            epoch: Epoch(row.int()?),
+            ttl_ms: row.int()?,
+            expires_at: row.opt_time()?,
+            heartbeat_at: row.opt_time()?,
+            signal: row.opt_word()?,
+            snapshot: row.int()?,
+            hash: row.hash()?,
+            steps: row.int()?,
+            committed: row.int()?,
+            announced: row.int()?,
+            at: match (
+                row.opt_int()?,
+                row.opt_text()?,
+                row.opt_word::<StepStatus>()?,
+            ) {
+                (Some(seq), Some(name), Some(status)) => Some(At { seq, name, status }),
+                _ => None,
+            },
+            usage: Usage {
+                input_tokens: row.opt_int()?,
+                output_tokens: row.opt_int()?,
+                cost_usd: row.opt_real()?,
+            },
+            created_at: row.time()?,
+            updated_at: row.time()?,
+            started_at: row.opt_time()?,
+            finished_at: row.opt_time()?,
+        })
+    }
+
+    pub async fn load(conn: &mut dyn Connection, id: &RunId) -> Result<Option<Self>, Error> {
+        let sql = concat!("SELECT ", columns!(), " FROM runs WHERE id = $1");
+        let row = conn.fetch_one(sql, params![id.as_str()]).await?;
+        row.map(|mut row| Self::read(&mut row)).transpose()
+    }
+
+    pub async fn insert(
+        &self,
+        conn: &mut dyn Connection,
+        input: &Value,
+        state_schema: Option<&Value>,
+    ) -> Result<(), Error> {
+        let sql = "INSERT INTO runs (id, ord, agent, title, status, version, code_version, model, labels, links, \
+             parent_run, parent_seq, input, origin, state_schema, on_crash, max_recoveries, recoveries, epoch, \
+             ttl_ms, snapshot, hash, steps, committed, announced, created_at, updated_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, \
+             $20, $21, $22, $23, $24, $25, $26, $27)";
+        conn.execute(
+            sql,
+            params![
+                self.id.as_str(),
+                self.ord,
+                self.agent.as_str(),
+                self.title.as_deref(),
+                self.status.as_str(),
+                self.version,
+                self.code_version.as_deref(),
+                self.model.as_deref(),
+                text(&self.labels),
+                text(&self.links),
+                self.parent.as_ref().map(|p| p.run.as_str()),
+                self.parent.as_ref().map(|p| p.seq),
+                text(input),
+                self.origin,
+                opt_text(state_schema),
+                self.on_crash.as_str(),
+                self.max_recoveries,
+                self.recoveries,
+                self.epoch.0,
+                self.ttl_ms,
+                self.snapshot,
+                self.hash,
+                self.steps,
+                self.committed,
+                self.announced,
+                self.created_at,
+                self.updated_at,
+            ],
+        )
+        .await?;
+        let label = "INSERT INTO run_labels (run, key, value, ord) VALUES ($1, $2, $3, $4)";
+        for (key, value) in &self.labels {
+            conn.execute(
+                label,
+                params![self.id.as_str(), key.as_str(), value.as_str(), self.ord],
+            )
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Writes what changes in a run's life; its origin never does.
+    pub async fn update(&self, conn: &mut dyn Connection) -> Result<(), Error> {
+        let sql = "UPDATE runs SET status = $2, version = $3, code_version = $4, model = $5, recoveries = $6, \
+             runnable_at = $7, worker = $8, epoch = $9, ttl_ms = $10, expires_at = $11, heartbeat_at = $12, \
+             signal = $13, snapshot = $14, hash = $15, steps = $16, committed = $17, announced = $18, \
+             at_seq = $19, at_name = $20, at_status = $21, input_tokens = $22, output_tokens = $23, \
+             cost_usd = $24, updated_at = $25, started_at = $26, finished_at = $27 WHERE id = $1";
+        let at = self.at.as_ref();
+        conn.execute(
+            sql,
+            params![
+                self.id.as_str(),
+                self.status.as_str(),
+                self.version,
+                self.code_version.as_deref(),
+                self.model.as_deref(),
+                self.recoveries,
+                self.runnable_at,
+                self.worker.as_deref(),
+                self.epoch.0,
+                self.ttl_ms,
+                self.expires_at,
+                self.heartbeat_at,
+                self.signal.map(Signal::as_str),
+                self.snapshot,
+                self.hash,
+                self.steps,
+                self.committed,
+                self.announced,
+                at.map(|a| a.seq),
+                at.map(|a| a.name.as_str()),
+                at.map(|a| a.status.as_str()),
+                self.usage.input_tokens,
+                self.usage.output_tokens,
+                self.usage.cost_usd,
+                self.updated_at,
+                self.started_at,
+                self.finished_at,
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// The lease, if one is alive at `now`.
+    pub fn lease(&self) -> Option<Lease> {
+        Some(Lease {
+            worker: self.worker.clone()?,
+            epoch: self.epoch,
+            expires_at: self.expires_at?,
+            heartbeat_at: self.heartbeat_at?,
+        })
+    }
+
+    pub fn overdue(&self, now: Time) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
+
+    /// Each change of status is a new version of the run.
+    pub fn become_status(&mut self, status: RunStatus) {
+        if self.status != status {
+            self.status = status;
+            self.version += 1;
+        }
+    }
+
+    pub fn spend(&mut self, usage: Option<&Usage>) {
+        let Some(usage) = usage else { return };
+        add(&mut self.usage.input_tokens, usage.input_tokens);
+        add(&mut self.usage.output_tokens, usage.output_tokens);
+        add(&mut self.usage.cost_usd, usage.cost_usd);
+    }
+
+    pub fn to_run(&self) -> Run {
+        Run {
+            id: self.id.clone(),
+            agent: self.agent.clone(),
+            title: self.title.clone(),
+            status: self.status,
+            version: self.version,
+            code_version: self.code_version.clone(),
+            model: self.model.clone(),
+            labels: self.labels.clone(),
+            parent: self.parent.clone(),
+            lease: self.lease(),
+            worker: self.worker.clone(),
+            epoch: self.epoch,
+            signal: self.signal,
+            runnable_at: self.runnable_at,
+            snapshot: self.snapshot,
+            hash: self.hash,
+            steps: self.steps,
+            committed: self.committed,
+            announced: self.announced,
+            at: self.at.clone(),
+            usage: self.usage,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            started_at: self.started_at,
+            finished_at: self.finished_at,
+        }
+    }
+
+    /// The run with what only its own page needs.
+    pub async fn detail(&self, conn: &mut dyn Connection) -> Result<RunDetail, Error> {
+        let sql = "SELECT input, state_schema, result, error FROM runs WHERE id = $1";
+        let row = conn.fetch_one(sql, params![self.id.as_str()]).await?;
+        let mut row = row.ok_or_else(|| Error::damaged("a run vanished"))?;
+        let (input, state_schema) = (row.json()?, row.opt_json()?);
+        let (result, error) = (row.opt_json()?, row.opt_json::<AgentError>()?);
+        let plan = super::Announcements::of(conn, &self.id).await?;
+        Ok(RunDetail {
+            run: self.to_run(),
+            input,
+            state_schema,
+            links: self.links.clone(),
+            on_crash: self.on_crash,
+            max_recoveries: self.max_recoveries,
+            recoveries: self.recoveries,
+            plan,
+            result,
+            error,
+        })
+    }
+}
+
+fn add<T: std::ops::Add<Output = T> + Copy>(sum: &mut Option<T>, more: Option<T>) {
+    *sum = match (*sum, more) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    };
+}

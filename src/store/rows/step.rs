@@ -1,0 +1,355 @@
+//! The table `steps`.
+
+use serde_json::Value;
+
+use super::{
+    super::engine::{Connection, Row, params},
+    opt_text, text,
+};
+use crate::{
+    domain::{
+        AgentError, Effect, Epoch, Gate, Hash, Kind, Recovery, Reference, RunId, Step, StepKey,
+        StepStatus, Time,
+        begin::{BeginOutcome, Known},
+        decision::DecisionKind,
+        ids::provider_key,
+        run::Link,
+        step::RetryRule,
+    },
+    store::Error,
+};
+
+#[derive(Debug, Clone)]
+pub struct StepRow {
+    pub seq: i64,
+    pub key: StepKey,
+    pub name: String,
+    pub kind: Kind,
+    pub tool: Option<String>,
+    pub input_hash: Hash,
+    pub effect: Option<Effect>,
+    pub recovery: Recovery,
+    pub retry: RetryRule,
+    pub refs: Vec<Reference>,
+    pub status: StepStatus,
+    /// How many attempts were made; the number of the newest.
+    pub attempts: i64,
+    pub failures: i64,
+    /// Grows when an operator orders a new key for the outside provider.
+    pub generation: i64,
+    pub told: BeginOutcome,
+    pub epoch: Epoch,
+    pub unknown: bool,
+    pub given: bool,
+    pub decision: Option<DecisionKind>,
+    pub snapshot: Option<i64>,
+    pub retry_at: Option<Time>,
+    pub cost_usd: Option<f64>,
+    pub begun_at: Time,
+    pub ended_at: Option<Time>,
+}
+
+/// What a step holds beside its row: read only where it is shown or answered.
+#[derive(Debug, Clone)]
+pub struct StepContent {
+    pub input: Value,
+    pub result: Option<Value>,
+    pub error: Option<AgentError>,
+    pub gate: Option<Gate>,
+    pub links: Vec<Link>,
+}
+
+macro_rules! columns {
+    () => {
+        "seq, key, name, kind, tool, input_hash, effect, recovery, max_attempts, backoff_ms, refs, status, \
+         attempts, failures, generation, told, epoch, unknown, given, decision, snapshot, retry_at, \
+         cost_usd, begun_at, ended_at"
+    };
+}
+
+impl StepRow {
+    fn read(row: &mut Row) -> Result<Self, Error> {
+        Ok(Self {
+            seq: row.int()?,
+            key: row.text()?.try_into().map_err(Error::Damaged)?,
+            name: row.text()?,
+            kind: row.word()?,
+            tool: row.opt_text()?,
+            input_hash: row.hash()?,
+            effect: row.opt_json()?,
+            recovery: row.word()?,
+            retry: RetryRule {
+                max_attempts: row.int()?,
+                backoff_ms: row.int()?,
+            },
+            refs: row.json()?,
+            status: row.word()?,
+            attempts: row.int()?,
+            failures: row.int()?,
+            generation: row.int()?,
+            told: row.word()?,
+            epoch: Epoch(row.int()?),
+            unknown: row.flag()?,
+            given: row.flag()?,
+            decision: row.opt_word()?,
+            snapshot: row.opt_int()?,
+            retry_at: row.opt_time()?,
+            cost_usd: row.opt_real()?,
+            begun_at: row.time()?,
+            ended_at: row.opt_time()?,
+        })
+    }
+
+    pub async fn load(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        seq: i64,
+    ) -> Result<Option<Self>, Error> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM steps WHERE run = $1 AND seq = $2"
+        );
+        let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
+        row.map(|mut row| Self::read(&mut row)).transpose()
+    }
+
+    pub async fn by_key(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        key: &StepKey,
+    ) -> Result<Option<Self>, Error> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM steps WHERE run = $1 AND key = $2 AND status <> 'superseded'"
+        );
+        let row = conn
+            .fetch_one(sql, params![run.as_str(), key.as_str()])
+            .await?;
+        row.map(|mut row| Self::read(&mut row)).transpose()
+    }
+
+    /// Steps that are neither settled nor failed: what a lease's end has to look at.
+    pub async fn open(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Self>, Error> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM steps WHERE run = $1 AND status IN ('running', 'crashed', 'waiting') ORDER BY seq"
+        );
+        let rows = conn.fetch(sql, params![run.as_str()]).await?;
+        rows.into_iter()
+            .map(|mut row| Self::read(&mut row))
+            .collect()
+    }
+
+    pub async fn page(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<Self>, Error> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM steps WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3"
+        );
+        let rows = conn.fetch(sql, params![run.as_str(), after, limit]).await?;
+        rows.into_iter()
+            .map(|mut row| Self::read(&mut row))
+            .collect()
+    }
+
+    pub async fn insert(
+        &self,
+        conn: &mut dyn Connection,
+        run: &RunId,
+        input: &Value,
+        gate: Option<&Gate>,
+        links: &[Link],
+    ) -> Result<(), Error> {
+        let sql = "INSERT INTO steps (run, seq, key, name, kind, tool, input, input_hash, effect, recovery, \
+             max_attempts, backoff_ms, gate, refs, links, status, attempts, failures, generation, told, epoch, \
+             unknown, given, begun_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, \
+             $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)";
+        conn.execute(
+            sql,
+            params![
+                run.as_str(),
+                self.seq,
+                self.key.as_str(),
+                self.name.as_str(),
+                self.kind.as_str(),
+                self.tool.as_deref(),
+                text(input),
+                self.input_hash,
+                opt_text(self.effect.as_ref()),
+                self.recovery.as_str(),
+                self.retry.max_attempts,
+                self.retry.backoff_ms,
+                opt_text(gate),
+                text(&self.refs),
+                text(&links),
+                self.status.as_str(),
+                self.attempts,
+                self.failures,
+                self.generation,
+                self.told.as_str(),
+                self.epoch.0,
+                self.unknown,
+                self.given,
+                self.begun_at,
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Writes what changes in a step's life; what it is never does.
+    pub async fn update(&self, conn: &mut dyn Connection, run: &RunId) -> Result<(), Error> {
+        let sql = "UPDATE steps SET status = $3, attempts = $4, failures = $5, generation = $6, told = $7, \
+             epoch = $8, unknown = $9, given = $10, decision = $11, snapshot = $12, retry_at = $13, \
+             cost_usd = $14, ended_at = $15, recovery = $16 WHERE run = $1 AND seq = $2";
+        conn.execute(
+            sql,
+            params![
+                run.as_str(),
+                self.seq,
+                self.status.as_str(),
+                self.attempts,
+                self.failures,
+                self.generation,
+                self.told.as_str(),
+                self.epoch.0,
+                self.unknown,
+                self.given,
+                self.decision.map(DecisionKind::as_str),
+                self.snapshot,
+                self.retry_at,
+                self.cost_usd,
+                self.ended_at,
+                self.recovery.as_str(),
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// A step settles: its row and its result in one statement.
+    pub async fn settle(
+        &self,
+        conn: &mut dyn Connection,
+        run: &RunId,
+        result: &Value,
+        result_hash: Hash,
+    ) -> Result<(), Error> {
+        let sql = "UPDATE steps SET status = $3, attempts = $4, failures = $5, generation = $6, told = $7, \
+             epoch = $8, unknown = $9, given = $10, decision = $11, snapshot = $12, retry_at = $13, \
+             cost_usd = $14, ended_at = $15, result = $16, result_hash = $17, error = NULL \
+             WHERE run = $1 AND seq = $2";
+        conn.execute(
+            sql,
+            params![
+                run.as_str(),
+                self.seq,
+                self.status.as_str(),
+                self.attempts,
+                self.failures,
+                self.generation,
+                self.told.as_str(),
+                self.epoch.0,
+                self.unknown,
+                self.given,
+                self.decision.map(DecisionKind::as_str),
+                self.snapshot,
+                self.retry_at,
+                self.cost_usd,
+                self.ended_at,
+                text(result),
+                result_hash,
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    pub async fn set_error(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        seq: i64,
+        error: &AgentError,
+    ) -> Result<(), Error> {
+        let sql = "UPDATE steps SET error = $3 WHERE run = $1 AND seq = $2";
+        conn.execute(sql, params![run.as_str(), seq, text(error)])
+            .await?;
+        Ok(())
+    }
+
+    /// Input, result, error, gate; a result that does not match its hash is never served.
+    pub async fn content(
+        &self,
+        conn: &mut dyn Connection,
+        run: &RunId,
+    ) -> Result<StepContent, Error> {
+        let sql = "SELECT input, result, result_hash, error, gate, links FROM steps \
+             WHERE run = $1 AND seq = $2";
+        let row = conn.fetch_one(sql, params![run.as_str(), self.seq]).await?;
+        let mut row = row.ok_or_else(|| Error::damaged("a step vanished"))?;
+        let input: Value = row.json()?;
+        let (result, result_hash) = (row.opt_json::<Value>()?, row.opt_hash()?);
+        let place = |what| Error::damaged(format!("the {what} of step {} of run {run}", self.seq));
+        if result.as_ref().map(Hash::of) != result_hash {
+            return Err(place("result"));
+        }
+        if Hash::of(&input) != self.input_hash {
+            return Err(place("input"));
+        }
+        Ok(StepContent {
+            input,
+            result,
+            error: row.opt_json()?,
+            gate: row.opt_json()?,
+            links: row.json()?,
+        })
+    }
+
+    pub fn known(&self) -> Known<'_> {
+        Known {
+            name: &self.name,
+            status: self.status,
+            recovery: self.recovery,
+            input: self.input_hash,
+            refs: &self.refs,
+            retries: self.retry_at.is_some(),
+            unknown: self.unknown,
+            given: self.given,
+            told: self.told,
+            epoch: self.epoch,
+        }
+    }
+
+    pub fn provider_key(&self, run: &RunId) -> String {
+        provider_key(run, self.seq, self.generation)
+    }
+
+    pub fn to_step(&self, run: &RunId) -> Step {
+        Step {
+            seq: self.seq,
+            key: self.key.clone(),
+            name: self.name.clone(),
+            kind: self.kind,
+            tool: self.tool.clone(),
+            status: self.status,
+            effect: self.effect.clone(),
+            recovery: self.recovery,
+            tries: self.attempts,
+            begun_at: self.begun_at,
+            ended_at: self.ended_at,
+            snapshot: self.snapshot,
+            retry_at: self.retry_at,
+            decision: self.decision,
+            cost_usd: self.cost_usd,
+            idempotency_key: self.provider_key(run),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! One writing transaction: many commands may share it. Runs are loaded once, changed in memory and written at
+//! the end together with their events; states taken from the warm ones go back only when it is committed.
+
+use serde_json::Value;
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
+
+use super::{
+    engine::{CommitError, Connection, Engine, Transaction, params},
+    error::Error,
+    lease_end,
+    rows::{RunRow, text},
+    snapshots::{self, Held},
+    warm::Warm,
+};
+use crate::domain::{Event, EventKind, Hash, Problem, RunId, Time, lease::LeaseEnd};
+
+pub struct Tx {
+    conn: Box<dyn Transaction>,
+    pub now: Time,
+    event: i64,
+    head: Hash,
+    events: Vec<(Event, Hash)>,
+    runs: HashMap<RunId, (RunRow, bool)>,
+    states: HashMap<RunId, Held>,
+    warm: Arc<Warm>,
+    pub state_max: usize,
+}
+
+impl Tx {
+    pub async fn begin(
+        engine: &dyn Engine,
+        warm: Arc<Warm>,
+        state_max: usize,
+    ) -> Result<Self, Error> {
+        let mut conn = engine.write().await?;
+        let row = conn
+            .fetch_one("SELECT event, head FROM counter WHERE id = 1", params![])
+            .await?;
+        let mut row = row.ok_or_else(|| Error::damaged("the counter row is missing"))?;
+        Ok(Self {
+            now: conn.now(),
+            conn,
+            event: row.int()?,
+            head: row.hash()?,
+            events: Vec::new(),
+            runs: HashMap::new(),
+            states: HashMap::new(),
+            warm,
+            state_max,
+        })
+    }
+
+    pub fn conn(&mut self) -> &mut dyn Connection {
+        &mut *self.conn
+    }
+
+    /// A run as it is now: a lease that ran out has ended, whoever looks first.
+    pub async fn run(&mut self, id: &RunId) -> Result<RunRow, Error> {
+        self.find_run(id)
+            .await?
+            .ok_or_else(|| Problem::not_found("run").into())
+    }
+
+    pub async fn find_run(&mut self, id: &RunId) -> Result<Option<RunRow>, Error> {
+        let known = match self.runs.get(id) {
+            Some((row, _)) => Some(row.clone()),
+            None => RunRow::load(&mut *self.conn, id).await?,
+        };
+        match known {
+            Some(mut run) if run.overdue(self.now) => {
+                lease_end::end(self, &mut run, LeaseEnd::Expiry, None).await?;
+                self.save(&run);
+                Ok(Some(run))
+            }
+            known => Ok(known),
+        }
+    }
+
+    /// Keeps a changed run; it is written when the transaction ends.
+    pub fn save(&mut self, run: &RunRow) {
+        self.runs.insert(run.id.clone(), (run.clone(), true));
+    }
+
+    /// Writes changed runs now, for statements that look at the table.
+    pub async fn flush_runs(&mut self) -> Result<(), Error> {
+        for (run, dirty) in self.runs.values_mut() {
+            if std::mem::take(dirty) {
+                run.update(&mut *self.conn).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The run's newest state; give it back with [`Tx::hold`].
+    pub async fn state(&mut self, run: &RunRow) -> Result<Held, Error> {
+        if let Entry::Occupied(held) = self.states.entry(run.id.clone()) {
+            return Ok(held.remove());
+        }
+        match self.warm.take(&run.id, run.snapshot, run.hash) {
+            Some(held) => Ok(held),
+            None => snapshots::load(&mut *self.conn, &run.id, run.snapshot, run.hash).await,
+        }
+    }
+
+    pub fn hold(&mut self, run: &RunId, held: Held) {
+        self.states.insert(run.clone(), held);
+    }
+
+    /// The next number of the one counter: orders runs and decisions too.
+    pub fn next_event(&self) -> i64 {
+        self.event + 1
+    }
+
+    pub fn emit(&mut self, run: &RunId, seq: Option<i64>, kind: EventKind, data: Value) {
+        self.event += 1;
+        let event = Event {
+            id: self.event,
+            run: run.clone(),
+            seq,
+            kind,
+            at: self.now,
+            data,
+        };
+        self.head = event.link(self.head);
+        self.events.push((event, self.head));
+    }
+
+    /// Writes what is pending and commits; answers the newest event number.
+    pub async fn commit(mut self) -> Result<i64, CommitError> {
+        if let Err(error) = self.flush().await {
+            self.conn.rollback().await;
+            return Err(CommitError::RolledBack(error));
+        }
+        self.conn.commit().await?;
+        for (run, held) in self.states {
+            self.warm.put(run, held);
+        }
+        Ok(self.event)
+    }
+
+    pub async fn rollback(self) {
+        self.conn.rollback().await;
+    }
+
+    async fn flush(&mut self) -> Result<(), Error> {
+        self.flush_runs().await?;
+        if self.events.is_empty() {
+            return Ok(());
+        }
+        let sql = "INSERT INTO events (id, run, seq, kind, at, data, hash) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        for (event, hash) in self.events.drain(..) {
+            self.conn
+                .execute(
+                    sql,
+                    params![
+                        event.id,
+                        event.run.as_str(),
+                        event.seq,
+                        event.kind.as_str(),
+                        event.at,
+                        text(&event.data),
+                        hash,
+                    ],
+                )
+                .await?;
+        }
+        let sql = "UPDATE counter SET event = $1, head = $2 WHERE id = 1";
+        self.conn
+            .execute(sql, params![self.event, self.head])
+            .await?;
+        Ok(())
+    }
+}

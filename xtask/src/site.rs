@@ -1,0 +1,127 @@
+//! The site directory: `pkg/` with JavaScript, WASM and CSS, and everything from `public/`; for a release each file
+//! also compressed with brotli, once and as small as it goes.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+use crate::{css, process, wasm, workspace::Workspace};
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// Quick to build; the server reads it from disk.
+    Dev,
+    /// Small; embedded in the binary.
+    Release,
+}
+
+/// Builds the site and returns its directory.
+pub fn build(workspace: &Workspace, kind: Kind) -> Result<PathBuf> {
+    let compiled = wasm::compile(workspace, kind)?;
+    let site = workspace.target.join(match kind {
+        Kind::Dev => "site",
+        Kind::Release => "site-release",
+    });
+    let pkg = site.join("pkg");
+    let bound = pkg.join("step47.wasm");
+    if kind == Kind::Release || !is_newer(&bound, &compiled) {
+        if site.exists() {
+            fs::remove_dir_all(&site)?; // no file of an earlier build stays
+        }
+        fs::create_dir_all(&pkg)?;
+        wasm::bind(&compiled, &pkg, kind)?;
+    }
+    if kind == Kind::Release {
+        wasm::shrink(workspace, &bound)?;
+    }
+    fs::write(
+        pkg.join("step47.css"),
+        css::bundle(&workspace.root.join("style/main.css"))?,
+    )?;
+    copy_all(&workspace.root.join("public"), &site)?;
+    if kind == Kind::Release {
+        process::step("compress the site (brotli)", || compress_all(&site))?;
+    }
+    Ok(site)
+}
+
+fn is_newer(output: &Path, input: &Path) -> bool {
+    let changed = |path| fs::metadata(path).and_then(|it| it.modified()).ok();
+    changed(output).is_some() && changed(output) > changed(input)
+}
+
+fn copy_all(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_all(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes `FILE.br` beside each file that gets at least a tenth smaller; fonts and images are compressed already.
+fn compress_all(directory: &Path) -> Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            compress_all(&path)?;
+            continue;
+        }
+        let plain = fs::read(&path)?;
+        let compressed = compress(&plain)?;
+        let worth_it = compressed.len() < plain.len() / 10 * 9;
+        if worth_it {
+            let mut name = path.clone().into_os_string();
+            name.push(".br");
+            fs::write(name, &compressed)?;
+        }
+        let shown = if worth_it {
+            format!("{:>8} B brotli", compressed.len())
+        } else {
+            String::new()
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        eprintln!("   {name:<32} {:>8} B {shown}", plain.len());
+    }
+    Ok(())
+}
+
+fn compress(plain: &[u8]) -> io::Result<Vec<u8>> {
+    let best = brotli::enc::BrotliEncoderParams {
+        quality: 11,
+        lgwin: 22,
+        size_hint: plain.len(),
+        ..Default::default()
+    };
+    let mut compressed = Vec::new();
+    brotli::BrotliCompress(&mut &plain[..], &mut compressed, &best)?;
+    Ok(compressed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_shrinks_gets_a_brotli_twin_that_decompresses_to_it() {
+        let site = tempfile::tempdir().unwrap();
+        let text = "step 47 ".repeat(200);
+        fs::create_dir(site.path().join("pkg")).unwrap();
+        fs::write(site.path().join("pkg/a.css"), &text).unwrap();
+        fs::write(site.path().join("tiny"), "x").unwrap();
+        compress_all(site.path()).unwrap();
+        let mut restored = Vec::new();
+        let compressed = fs::read(site.path().join("pkg/a.css.br")).unwrap();
+        brotli::BrotliDecompress(&mut &compressed[..], &mut restored).unwrap();
+        assert_eq!(restored, text.as_bytes());
+        assert!(!site.path().join("tiny.br").exists());
+    }
+}

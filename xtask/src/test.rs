@@ -1,0 +1,118 @@
+//! `cargo xtask test`: everything that CI runs, stage by stage. A failed stage does not hide what the next would say.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+
+use crate::{
+    e2e, install, lint,
+    postgres::{Durability, Postgres, URL_VARIABLE},
+    process,
+    workspace::Workspace,
+};
+
+#[derive(Args)]
+pub struct Options {
+    /// Run these stages alone, e.g. `--only fmt,lint`
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Stage>,
+    /// Passed to the test runners of the stages rust and e2e, e.g. `--only rust -- zombie`
+    #[arg(last = true)]
+    args: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Stage {
+    /// The format of the code
+    Fmt,
+    /// Clippy on every feature set
+    Lint,
+    /// The Rust tests, on SQLite and on PostgreSQL
+    Rust,
+    /// The browser tests
+    E2e,
+}
+
+impl Stage {
+    fn run(self, workspace: &Workspace, args: &[String]) -> Result<()> {
+        match self {
+            Self::Fmt => process::step("format", || {
+                process::run(workspace.cargo("fmt").args(["--all", "--check"]))
+            }),
+            Self::Lint => lint::run(workspace),
+            Self::Rust => rust(workspace, args),
+            Self::E2e => e2e::run(workspace, args),
+        }
+    }
+}
+
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let chosen = |stage: &&Stage| options.only.is_empty() || options.only.contains(stage);
+    let mut results: Vec<(Stage, Result<()>, Duration)> = Vec::new();
+    for stage in Stage::value_variants().iter().filter(chosen) {
+        let start = Instant::now();
+        let result = stage.run(workspace, &options.args);
+        results.push((*stage, result, start.elapsed()));
+        if process::interrupted() {
+            break;
+        }
+    }
+
+    eprintln!("\n── stages {}", "─".repeat(91));
+    for (stage, result, time) in &results {
+        let name = format!("{stage:?}").to_lowercase();
+        match result {
+            Ok(()) => eprintln!("   {name:<5} passed in {}", process::seconds(*time)),
+            Err(error) => eprintln!(
+                "   {name:<5} FAILED in {}: {error:#}",
+                process::seconds(*time)
+            ),
+        }
+    }
+    let passed = results
+        .iter()
+        .filter(|(_, result, _)| result.is_ok())
+        .count();
+    let failed = results.len() - passed;
+    println!("{passed} passed, {failed} failed");
+    if failed > 0 {
+        bail!("not everything passed");
+    }
+    Ok(())
+}
+
+/// The tests of the product on both engines, its documentation's examples, and the tests of xtask itself.
+fn rust(workspace: &Workspace, args: &[String]) -> Result<()> {
+    let nextest = install::find("cargo-nextest").is_some();
+    let runner = |package: &[&str]| {
+        let mut cargo = workspace.cargo(if nextest { "nextest" } else { "test" });
+        if nextest {
+            cargo.arg("run");
+        }
+        cargo.args(package);
+        cargo
+    };
+    process::step("compile the tests", || {
+        process::run(runner(&["--features", "ssr"]).arg("--no-run"))
+    })?;
+    let postgres = Postgres::start(Durability::None)?;
+    process::step("Rust tests on SQLite and PostgreSQL", || {
+        process::run(
+            runner(&["--features", "ssr"])
+                .args(args)
+                .env(URL_VARIABLE, &postgres.url),
+        )
+    })?;
+    if !args.is_empty() {
+        return Ok(());
+    }
+    if nextest {
+        process::step("examples in the documentation", || {
+            process::run(workspace.cargo("test").args(["--doc", "--features", "ssr"]))
+        })?;
+    }
+    process::step("tests of xtask", || {
+        process::run(&mut runner(&["--package", "xtask"]))
+    })
+}

@@ -1,0 +1,39 @@
+//! `cargo xtask torture`: the tests marked `#[ignore]`, long campaigns of crashes and load that CI does not wait for.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::{
+    postgres::{Durability, Postgres, URL_VARIABLE},
+    process,
+    workspace::Workspace,
+};
+
+#[derive(Args)]
+pub struct Options {
+    /// Passed to the test runner: names of campaigns, or its options
+    #[arg(last = true)]
+    args: Vec<String>,
+}
+
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let postgres = Postgres::start(Durability::Full)?;
+    process::step("torture", || {
+        let mut cargo = workspace.cargo("test");
+        cargo
+            .args([
+                "--release",
+                "--features",
+                "ssr",
+                "--",
+                "--ignored",
+                "--nocapture",
+            ])
+            .args(&options.args);
+        process::run(
+            cargo
+                .env("STEP47_TORTURE", "1")
+                .env(URL_VARIABLE, &postgres.url),
+        )
+    })
+}
