@@ -6,10 +6,10 @@ pub mod domain;
 
 #[cfg(feature = "web")]
 pub mod app;
-#[cfg(feature = "client")]
-pub mod client;
 #[cfg(feature = "ssr")]
 pub mod cli;
+#[cfg(feature = "client")]
+pub mod client;
 #[cfg(feature = "ssr")]
 pub mod server;
 #[cfg(feature = "ssr")]

@@ -19,7 +19,7 @@ use super::{
     state::State,
 };
 use crate::domain::{
-    Code, DecisionKind, Problem, Recovery,
+    AgentError, Code, DecisionKind, Problem, Recovery, StepStatus,
     begin::BeginOutcome,
     failure::{self, AfterFailure, Failure},
     protocol::{BeginAnswer, CommitStep, FailOutcome, FailStep, NextAnswer, NextStep},
@@ -138,7 +138,14 @@ impl<S: State> Session<S> {
                     .ok_or_else(|| missing("idempotency_key"))?;
                 tracing::debug!(run = %lease.run, step = seq, key = %step.key, attempt, "begun");
                 Ok(Begun::Work(Work {
-                    ctx: StepCtx::new(lease.clone(), seq, attempt, key, answer.partial),
+                    ctx: StepCtx::new(
+                        lease.clone(),
+                        step.key.clone(),
+                        seq,
+                        attempt,
+                        key,
+                        answer.partial,
+                    ),
                     check: answer.outcome == BeginOutcome::Check,
                     _flight: flight,
                 }))
@@ -295,7 +302,7 @@ impl<S: State> Session<S> {
         loop {
             let look = lease.client.step(&lease.run, seq, GATE_WAIT_MS);
             let step = self.wait(look).await??.step;
-            if step.status != crate::domain::StepStatus::Waiting {
+            if step.status != StepStatus::Waiting {
                 return Ok(());
             }
         }
@@ -316,8 +323,8 @@ fn held(step: &NextStep, failure: &FailStep) -> bool {
     after == AfterFailure::Hold
 }
 
-fn unknown_effect(name: &str) -> crate::domain::AgentError {
-    crate::domain::AgentError {
+fn unknown_effect(name: &str) -> AgentError {
+    AgentError {
         kind: "effect_unknown".into(),
         message: format!("{name} may have happened or not"),
         stack: None,

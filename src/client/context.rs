@@ -9,7 +9,7 @@ use std::{
 
 use super::{error::Error, lease::Lease, locked};
 use crate::domain::{
-    RunId, Usage,
+    RunId, StepKey, Usage,
     protocol::{NewLogLine, Progress},
 };
 
@@ -20,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone)]
 pub struct StepCtx {
     lease: Arc<Lease>,
+    key: StepKey,
     seq: i64,
     attempt: i64,
     idempotency_key: Arc<str>,
@@ -30,6 +31,7 @@ pub struct StepCtx {
 impl StepCtx {
     pub(super) fn new(
         lease: Arc<Lease>,
+        key: StepKey,
         seq: i64,
         attempt: i64,
         idempotency_key: String,
@@ -37,6 +39,7 @@ impl StepCtx {
     ) -> Self {
         Self {
             lease,
+            key,
             seq,
             attempt,
             idempotency_key: idempotency_key.into(),
@@ -47,6 +50,10 @@ impl StepCtx {
 
     pub fn run(&self) -> &RunId {
         &self.lease.run
+    }
+
+    pub fn key(&self) -> &StepKey {
+        &self.key
     }
 
     pub fn seq(&self) -> i64 {
