@@ -1,7 +1,103 @@
-//! One file per command.
+//! The command line: one file per command.
 
-pub mod agent;
-pub mod demo;
+mod agent;
+mod demo;
+mod migrate;
+mod runs;
+mod serve;
+mod token;
+mod user;
 
-/// What a command ends with when it cannot do what it was asked to.
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+use crate::{
+    server::{config::Config, telemetry},
+    store::Store,
+};
+
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The checkpoint store and the operator's console for long, multi-step AI agents.
+///
+/// A crash at step 47 doesn't redo steps 1–46: agents record each step here before and after they take it, and
+/// operators see in a browser where a run broke and let it go on.
+#[derive(Parser)]
+#[command(
+    name = "step47",
+    version,
+    propagate_version = true,
+    after_help = "\
+Start here:
+  step47 serve                        a server on http://127.0.0.1:3047 with an embedded store in ./step47.db
+  step47 token create --role agent --name my-agent
+                                      a token for an agent, shown once
+  step47 runs list                    what is going on
+
+Settings come from flags, then STEP47_* in the environment, then [step47] in Leptos.toml.
+Exit codes: 0 done, 1 failed, 2 wrong usage."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(serve::Args),
+    #[command(subcommand)]
+    Runs(runs::Command),
+    #[command(subcommand)]
+    Token(token::Command),
+    #[command(subcommand)]
+    User(user::Command),
+    Migrate(migrate::Args),
+    Agent(agent::Args),
+    Demo(demo::Args),
+}
+
+/// Which store a command works on.
+#[derive(clap::Args, Clone)]
+pub struct StoreArgs {
+    /// sqlite:FILE or postgres://USER@HOST/DATABASE
+    #[arg(long, env = "STEP47_STORE", hide_env_values = true, value_name = "URL")]
+    store: Option<String>,
+}
+
+impl StoreArgs {
+    async fn open(&self) -> Result<Store, Failure> {
+        Ok(Store::open(&Config::store_url(self.store.clone())?).await?)
+    }
+}
+
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    telemetry::start_logging();
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(error.into()),
+    };
+    let done = runtime.block_on(async {
+        match cli.command {
+            Command::Serve(args) => serve::run(args).await,
+            Command::Runs(command) => runs::run(command).await,
+            Command::Token(command) => token::run(command).await,
+            Command::User(command) => user::run(command).await,
+            Command::Migrate(args) => migrate::run(args).await,
+            Command::Agent(args) => agent::run(args).await,
+            Command::Demo(args) => demo::run(args).await,
+        }
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(error),
+    }
+}
+
+fn fail(error: Failure) -> ExitCode {
+    eprintln!("step47: {error}");
+    ExitCode::FAILURE
+}

@@ -1,3 +1,44 @@
 //! The axum server: what answers a request.
 
+mod agent;
+mod auth;
+mod body;
+pub mod config;
+mod health;
+mod live;
+mod pages;
+mod problem;
+mod router;
+mod signin;
 pub mod site;
+mod start;
+pub mod telemetry;
+
+pub use agent::openapi;
+pub use start::{Running, start};
+
+use leptos::config::LeptosOptions;
+use tokio_util::sync::CancellationToken;
+
+use crate::store::Store;
+
+/// What every handler shares.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    live: live::Hub,
+    access: auth::Access,
+    site: site::Site,
+    leptos: LeptosOptions,
+    metrics: metrics_exporter_prometheus::PrometheusHandle,
+    limits: config::Limits,
+    /// Cookies are marked Secure: TLS is in front.
+    tls: bool,
+    stop: CancellationToken,
+}
+
+impl axum::extract::FromRef<App> for LeptosOptions {
+    fn from_ref(app: &App) -> Self {
+        app.leptos.clone()
+    }
+}

@@ -89,6 +89,7 @@ async fn take(session: &Session<Index>, stage: &Stage, n: u64, seconds: f64) -> 
         .then(&step(session, n + 1))
         .run(
             |ctx| async move {
+                stage.count(&ctx)?;
                 stage.rest(seconds).await;
                 let chunk = chunk(n);
                 if let Some(chunk) = &chunk {

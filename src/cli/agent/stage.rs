@@ -72,8 +72,13 @@ impl Stage {
         .await
     }
 
+    /// Called by the work of every step: it is executed, not replayed.
+    pub fn count(&self, ctx: &StepCtx) -> std::io::Result<()> {
+        append(self.0.count_file.as_deref(), ctx.key().as_str())
+    }
+
     async fn perform(&self, ctx: &StepCtx, line: &Line) -> Result<Value, StepError> {
-        append(self.0.count_file.as_deref(), ctx.key().as_str())?;
+        self.count(ctx)?;
         for message in &line.log {
             ctx.log("info", message).await;
         }
@@ -142,7 +147,9 @@ impl Stage {
     }
 
     pub async fn rest(&self, seconds: f64) {
-        tokio::time::sleep(self.time(seconds)).await;
+        if seconds > 0.0 {
+            tokio::time::sleep(self.time(seconds)).await;
+        }
     }
 }
 

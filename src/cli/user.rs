@@ -1,0 +1,80 @@
+//! `step47 user`: the people who may sign in.
+
+use super::{Failure, StoreArgs};
+use crate::domain::Role;
+
+/// Add, list and shut out people.
+#[derive(clap::Subcommand)]
+pub enum Command {
+    /// Add a person, or let one in again, and print a personal one-time sign-in link (valid for 24 hours)
+    Add {
+        name: String,
+        /// viewer: reads · operator: reads and decisions · admin: all
+        #[arg(long)]
+        role: Role,
+        /// Where people reach the server
+        #[arg(
+            long,
+            env = "STEP47_PUBLIC_URL",
+            default_value = "http://127.0.0.1:3047",
+            value_name = "URL"
+        )]
+        public_url: String,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// List people
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// Shut a person out: sessions end, links do not open
+    Disable {
+        name: String,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+}
+
+pub async fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Add {
+            name,
+            role,
+            public_url,
+            store,
+        } => {
+            let link = store.open().await?.add_user(&name, role).await?;
+            println!("{}/signin?token={link}", public_url.trim_end_matches('/'));
+        }
+        Command::List { json, store } => {
+            let users = store.open().await?.users().await?;
+            if json {
+                println!("{}", serde_json::to_string_pretty(&users)?);
+                return Ok(());
+            }
+            println!("{:<24}{:<10}{:<29}DISABLED", "NAME", "ROLE", "CREATED");
+            for user in users {
+                let disabled = user.disabled_at.map_or("—".into(), |at| at.to_string());
+                println!(
+                    "{:<24}{:<10}{:<29}{disabled}",
+                    user.name,
+                    user.role.as_str(),
+                    user.created_at.to_string()
+                );
+            }
+        }
+        Command::Disable { name, store } => match store.open().await?.disable_user(&name).await? {
+            true => println!("{name} is shut out"),
+            false => {
+                return Err(
+                    format!("there is no {name:?} to shut out; see `step47 user list`").into(),
+                );
+            }
+        },
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! A worker asks for any run it may take, and may wait for one.
+
+use axum::{
+    Extension, Json,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+};
+use std::time::Duration;
+use tokio::{sync::broadcast::error::RecvError, time::Instant};
+
+use super::{caller, once};
+use crate::{
+    domain::{
+        EventKind, Problem,
+        access::Principal,
+        protocol::{ClaimRun, LeaseAnswer},
+    },
+    server::{App, body::Strict, live::News, problem::Refusal},
+    store::commands::Claim,
+};
+
+/// Takes the oldest runnable run.
+#[utoipa::path(post, path = "/v1/claims", tag = "runs", request_body = ClaimRun, responses(
+    (status = 200, body = LeaseAnswer), (status = 204, description = "None is runnable."),
+    (status = "4XX", body = Problem),
+))]
+pub async fn claim(
+    State(app): State<App>,
+    Extension(who): Extension<Option<Principal>>,
+    headers: HeaderMap,
+    Strict { body, hash }: Strict<ClaimRun>,
+) -> Result<Response, Refusal> {
+    let who = caller(who)?;
+    let until = Instant::now() + Duration::from_millis(body.wait_ms.unsigned_abs());
+    let keyed = headers.contains_key("idempotency-key");
+    // Listen before looking: a run that becomes runnable in between is heard.
+    let mut news = app.live.listen();
+    loop {
+        if keyed || app.store.runnable(body.agents.as_deref()).await? {
+            let command = Claim { body: body.clone() };
+            let command = once(command, &who, &headers, "claim".into(), hash)?;
+            if let Some(lease) = app.store.write(command).await? {
+                return Ok(Json(lease).into_response());
+            }
+        }
+        let waited = async {
+            loop {
+                match news.recv().await {
+                    Ok(News::Event(event)) if !matters(event.kind) => {}
+                    Ok(_) | Err(RecvError::Lagged(_)) => return true,
+                    Err(RecvError::Closed) => return false,
+                }
+            }
+        };
+        tokio::select! {
+            true = waited => {}
+            () = tokio::time::sleep_until(until) => return Ok(StatusCode::NO_CONTENT.into_response()),
+            () = app.stop.cancelled() => return Ok(StatusCode::NO_CONTENT.into_response()),
+        }
+    }
+}
+
+/// Only these can make a run runnable.
+fn matters(kind: EventKind) -> bool {
+    matches!(kind, EventKind::RunCreated | EventKind::RunStatus)
+}

@@ -1,0 +1,138 @@
+//! The history as pages, or as a stream that a reader can take up again where it left off.
+
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, header},
+    response::{
+        IntoResponse, Response,
+        sse::{self, KeepAlive, Sse},
+    },
+};
+use futures::{Stream, StreamExt, stream};
+use serde::Deserialize;
+use std::{convert::Infallible, sync::Arc, time::Duration};
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+use utoipa::IntoParams;
+
+use crate::{
+    domain::{Event, Problem, RunId, protocol::EventPage},
+    server::{App, body::Query, live::News, problem::Refusal},
+    store::Store,
+};
+
+const PAGE: i64 = 500;
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct EventQuery {
+    /// Events after this number.
+    #[serde(default)]
+    after: Option<i64>,
+    /// Only this run's.
+    #[serde(default)]
+    run: Option<RunId>,
+}
+
+/// Events in commit order: a stream (SSE), or with `Accept: application/json` a page.
+#[utoipa::path(get, path = "/v1/events", tag = "events", params(EventQuery), responses(
+    (status = 200, body = EventPage, content_type = "application/json"),
+    (status = 410, description = "events_pruned", body = Problem),
+))]
+pub async fn follow(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(query): Query<EventQuery>,
+) -> Result<Response, Refusal> {
+    let resumed = headers
+        .get("last-event-id")
+        .and_then(|id| id.to_str().ok())
+        .map(|id| {
+            id.parse()
+                .map_err(|_| Problem::invalid("Last-Event-ID", "must be a whole number"))
+        })
+        .transpose()?;
+    let after = resumed.or(query.after).unwrap_or(0);
+    if after < 0 {
+        return Err(Problem::invalid("after", "must not be negative").into());
+    }
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .unwrap_or("");
+    if accept.contains("application/json") {
+        return Ok(Json(app.store.events(after, query.run.as_ref(), PAGE).await?).into_response());
+    }
+    let reader = Reader {
+        news: app.live.listen(),
+        store: app.store.clone(),
+        run: query.run,
+        at: after,
+        ready: Vec::new(),
+        caught_up: false,
+    };
+    let ended = app.stop.clone().cancelled_owned();
+    let events = reader
+        .stream()
+        .map(|event| Ok::<_, Infallible>(message(&event)))
+        .take_until(ended);
+    let keep_alive = KeepAlive::new().interval(Duration::from_secs(10));
+    Ok(Sse::new(events).keep_alive(keep_alive).into_response())
+}
+
+fn message(event: &Event) -> sse::Event {
+    let data = serde_json::to_string(event).unwrap_or_default();
+    sse::Event::default().id(event.id.to_string()).data(data)
+}
+
+/// One reader of the history: from the table until it has caught up, then from the hub. A reader that falls
+/// behind goes back to the table, so nothing is lost, doubled or reordered.
+struct Reader {
+    news: Receiver<News>,
+    store: Store,
+    run: Option<RunId>,
+    at: i64,
+    /// Read from the table, newest first.
+    ready: Vec<Event>,
+    caught_up: bool,
+}
+
+impl Reader {
+    fn stream(self) -> impl Stream<Item = Arc<Event>> {
+        stream::unfold(self, |mut reader| async move {
+            let event = reader.next().await?;
+            reader.at = event.id;
+            Some((event, reader))
+        })
+    }
+
+    async fn next(&mut self) -> Option<Arc<Event>> {
+        loop {
+            if let Some(event) = self.ready.pop() {
+                return Some(Arc::new(event));
+            }
+            if !self.caught_up {
+                let page = self
+                    .store
+                    .events(self.at, self.run.as_ref(), PAGE)
+                    .await
+                    .ok()?;
+                self.caught_up = (page.events.len() as i64) < PAGE;
+                self.ready = page.events;
+                self.ready.reverse();
+                continue;
+            }
+            match self.news.recv().await {
+                Ok(News::Event(event)) if self.wants(&event) => return Some(event),
+                Ok(_) => {}
+                Err(RecvError::Lagged(_)) => self.caught_up = false,
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    fn wants(&self, event: &Event) -> bool {
+        event.id > self.at && self.run.as_ref().is_none_or(|run| *run == event.run)
+    }
+}

@@ -1,0 +1,150 @@
+//! Runs: create, lease, heartbeat, finish, release, read.
+
+use axum::{
+    Extension, Json,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+
+use super::{caller, once};
+use crate::{
+    domain::{
+        Problem, RunQuery,
+        access::Principal,
+        protocol::{
+            Check, CreateRun, FinishRun, Heartbeat, HeartbeatAnswer, LeaseAnswer, LeaseRun,
+            ReleaseRun, RunAnswer, RunPage,
+        },
+    },
+    server::{
+        App,
+        body::{Query, RunPath, Strict},
+        problem::Refusal,
+    },
+    store::commands::{Beat, Create, Created, Finish, Lease, Release},
+};
+
+/// Creates a run, or finds the one of this id.
+#[utoipa::path(post, path = "/v1/runs", tag = "runs", request_body = CreateRun, responses(
+    (status = 201, body = RunAnswer), (status = 200, description = "It exists.", body = RunAnswer),
+    (status = 409, description = "run_conflict", body = Problem), (status = "4XX", body = Problem),
+))]
+pub async fn create(
+    State(app): State<App>,
+    Extension(who): Extension<Option<Principal>>,
+    headers: HeaderMap,
+    Strict { body, hash }: Strict<CreateRun>,
+) -> Result<(StatusCode, Json<RunAnswer>), Refusal> {
+    let named = body.id.is_some();
+    let id = match &body.id {
+        Some(id) => id.clone(),
+        None => uuid::Uuid::now_v7()
+            .to_string()
+            .try_into()
+            .map_err(|why| Problem::invalid("id", why))?,
+    };
+    let command = Create { id, body };
+    let Created { run, new } = match named {
+        true => app.store.write(command).await?,
+        false => {
+            app.store
+                .write(once(
+                    command,
+                    &caller(who)?,
+                    &headers,
+                    "create".into(),
+                    hash,
+                )?)
+                .await?
+        }
+    };
+    let status = if new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    Ok((status, Json(RunAnswer { run })))
+}
+
+/// Runs, newest first.
+#[utoipa::path(get, path = "/v1/runs", tag = "runs", params(RunQuery), responses(
+    (status = 200, body = RunPage), (status = "4XX", body = Problem),
+))]
+pub async fn list(
+    State(app): State<App>,
+    Query(query): Query<RunQuery>,
+) -> Result<Json<RunPage>, Refusal> {
+    query.check()?;
+    Ok(Json(app.store.runs(&query).await?))
+}
+
+/// One run.
+#[utoipa::path(get, path = "/v1/runs/{id}", tag = "runs", params(("id" = String, Path)), responses(
+    (status = 200, body = RunAnswer), (status = 404, description = "not_found", body = Problem),
+))]
+pub async fn read(
+    State(app): State<App>,
+    RunPath(id): RunPath,
+) -> Result<Json<RunAnswer>, Refusal> {
+    let run = app.store.run(&id).await?;
+    Ok(Json(RunAnswer { run }))
+}
+
+/// Takes the right to advance a run.
+#[utoipa::path(post, path = "/v1/runs/{id}/lease", tag = "runs", params(("id" = String, Path)),
+    request_body = LeaseRun, responses(
+    (status = 200, body = LeaseAnswer),
+    (status = 409, description = "lease_held, run_not_runnable", body = Problem), (status = "4XX", body = Problem),
+))]
+pub async fn lease(
+    State(app): State<App>,
+    Extension(who): Extension<Option<Principal>>,
+    RunPath(run): RunPath,
+    headers: HeaderMap,
+    Strict { body, hash }: Strict<LeaseRun>,
+) -> Result<Json<LeaseAnswer>, Refusal> {
+    let scope = format!("lease {run}");
+    let command = once(Lease { run, body }, &caller(who)?, &headers, scope, hash)?;
+    Ok(Json(app.store.write(command).await?))
+}
+
+/// Keeps a lease alive.
+#[utoipa::path(post, path = "/v1/runs/{id}/heartbeat", tag = "runs", params(("id" = String, Path)),
+    request_body = Heartbeat, responses(
+    (status = 200, body = HeartbeatAnswer), (status = 409, description = "lease_lost", body = Problem),
+))]
+pub async fn heartbeat(
+    State(app): State<App>,
+    RunPath(run): RunPath,
+    Strict { body, .. }: Strict<Heartbeat>,
+) -> Result<Json<HeartbeatAnswer>, Refusal> {
+    Ok(Json(app.store.write(Beat { run, body }).await?))
+}
+
+/// The run is over.
+#[utoipa::path(post, path = "/v1/runs/{id}/finish", tag = "runs", params(("id" = String, Path)),
+    request_body = FinishRun, responses(
+    (status = 200, body = RunAnswer), (status = 409, description = "lease_lost, step_in_flight", body = Problem),
+))]
+pub async fn finish(
+    State(app): State<App>,
+    RunPath(run): RunPath,
+    Strict { body, .. }: Strict<FinishRun>,
+) -> Result<Json<RunAnswer>, Refusal> {
+    let run = app.store.write(Finish { run, body }).await?;
+    Ok(Json(RunAnswer { run }))
+}
+
+/// Gives the run back, at once or after a durable sleep.
+#[utoipa::path(post, path = "/v1/runs/{id}/release", tag = "runs", params(("id" = String, Path)),
+    request_body = ReleaseRun, responses(
+    (status = 200, body = RunAnswer), (status = 409, description = "lease_lost", body = Problem),
+))]
+pub async fn release(
+    State(app): State<App>,
+    RunPath(run): RunPath,
+    Strict { body, .. }: Strict<ReleaseRun>,
+) -> Result<Json<RunAnswer>, Refusal> {
+    let run = app.store.write(Release { run, body }).await?;
+    Ok(Json(RunAnswer { run }))
+}

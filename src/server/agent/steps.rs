@@ -1,0 +1,185 @@
+//! Steps: begin, commit, fail, progress, read.
+
+use axum::{
+    Extension, Json,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+use serde::Deserialize;
+use std::time::Duration;
+use tokio::{sync::broadcast::error::RecvError, time::Instant};
+use utoipa::IntoParams;
+
+use super::{caller, once};
+use crate::{
+    domain::{
+        Problem, StepStatus,
+        access::Principal,
+        protocol::{
+            BeginAnswer, BeginStep, Check, CommitAnswer, CommitStep, FailAnswer, FailStep,
+            Progress, StepAnswer, StepPage,
+        },
+    },
+    server::{
+        App,
+        body::{NumberPath, Query, RunPath, Strict},
+        live::News,
+        problem::Refusal,
+    },
+    store::commands::{Begin, Commit, Fail, Note},
+};
+
+impl Check for BeginStep {
+    fn check(&self) -> Result<(), Problem> {
+        self.clone().split().1.check()
+    }
+}
+
+/// Begins a step, or tells what is known of it.
+#[utoipa::path(post, path = "/v1/runs/{id}/steps", tag = "steps", params(("id" = String, Path)),
+    request_body = BeginStep, responses(
+    (status = 200, body = BeginAnswer), (status = 409, description = "lease_lost, key_conflict", body = Problem),
+    (status = "4XX", body = Problem),
+))]
+pub async fn begin(
+    State(app): State<App>,
+    RunPath(run): RunPath,
+    Strict { body, .. }: Strict<BeginStep>,
+) -> Result<Json<BeginAnswer>, Refusal> {
+    let (epoch, step) = body.split();
+    Ok(Json(app.store.write(Begin { run, epoch, step }).await?))
+}
+
+/// Commits a step's result and the new state.
+#[utoipa::path(post, path = "/v1/runs/{id}/steps/{seq}/commit", tag = "steps",
+    params(("id" = String, Path), ("seq" = i64, Path)), request_body = CommitStep, responses(
+    (status = 200, body = CommitAnswer),
+    (status = 409, description = "lease_lost, commit_conflict, state_conflict, attempt_over", body = Problem),
+    (status = 422, description = "patch_failed, invalid", body = Problem),
+))]
+pub async fn commit(
+    State(app): State<App>,
+    NumberPath(run, seq): NumberPath,
+    Strict { body, .. }: Strict<CommitStep>,
+) -> Result<Json<CommitAnswer>, Refusal> {
+    Ok(Json(app.store.write(Commit { run, seq, body }).await?))
+}
+
+/// The attempt failed.
+#[utoipa::path(post, path = "/v1/runs/{id}/steps/{seq}/fail", tag = "steps",
+    params(("id" = String, Path), ("seq" = i64, Path)), request_body = FailStep, responses(
+    (status = 200, body = FailAnswer), (status = 409, description = "lease_lost, attempt_over", body = Problem),
+))]
+pub async fn fail(
+    State(app): State<App>,
+    NumberPath(run, seq): NumberPath,
+    Strict { body, .. }: Strict<FailStep>,
+) -> Result<Json<FailAnswer>, Refusal> {
+    Ok(Json(app.store.write(Fail { run, seq, body }).await?))
+}
+
+/// How far the attempt got.
+#[utoipa::path(post, path = "/v1/runs/{id}/steps/{seq}/progress", tag = "steps",
+    params(("id" = String, Path), ("seq" = i64, Path)), request_body = Progress, responses(
+    (status = 204), (status = 409, description = "lease_lost", body = Problem),
+))]
+pub async fn progress(
+    State(app): State<App>,
+    Extension(who): Extension<Option<Principal>>,
+    NumberPath(run, seq): NumberPath,
+    headers: HeaderMap,
+    Strict { body, hash }: Strict<Progress>,
+) -> Result<StatusCode, Refusal> {
+    let scope = format!("progress {run} {seq}");
+    let command = once(
+        Note { run, seq, body },
+        &caller(who)?,
+        &headers,
+        scope,
+        hash,
+    )?;
+    app.store.write(command).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct StepQuery {
+    /// The `next` of the page before.
+    #[serde(default)]
+    after: i64,
+    #[serde(default = "hundred")]
+    limit: i64,
+}
+
+fn hundred() -> i64 {
+    100
+}
+
+/// A run's steps in order.
+#[utoipa::path(get, path = "/v1/runs/{id}/steps", tag = "steps",
+    params(("id" = String, Path), StepQuery), responses(
+    (status = 200, body = StepPage), (status = 404, description = "not_found", body = Problem),
+))]
+pub async fn list(
+    State(app): State<App>,
+    RunPath(run): RunPath,
+    Query(query): Query<StepQuery>,
+) -> Result<Json<StepPage>, Refusal> {
+    if !(1..=1_000).contains(&query.limit) {
+        return Err(
+            Problem::invalid("limit", format!("must be 1…1000, not {}", query.limit)).into(),
+        );
+    }
+    Ok(Json(app.store.steps(&run, query.after, query.limit).await?))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct WaitQuery {
+    /// Waits this long for the step to settle: 0…60000.
+    #[serde(default)]
+    wait_ms: i64,
+}
+
+/// One step with its attempts and log.
+#[utoipa::path(get, path = "/v1/runs/{id}/steps/{seq}", tag = "steps",
+    params(("id" = String, Path), ("seq" = i64, Path), WaitQuery), responses(
+    (status = 200, body = StepAnswer), (status = 404, description = "not_found", body = Problem),
+))]
+pub async fn read(
+    State(app): State<App>,
+    NumberPath(run, seq): NumberPath,
+    Query(query): Query<WaitQuery>,
+) -> Result<Json<StepAnswer>, Refusal> {
+    if !(0..=60_000).contains(&query.wait_ms) {
+        return Err(
+            Problem::invalid("wait_ms", format!("must be 0…60000, not {}", query.wait_ms)).into(),
+        );
+    }
+    let until = Instant::now() + Duration::from_millis(query.wait_ms.unsigned_abs());
+    let mut news = app.live.listen();
+    loop {
+        let step = app.store.step(&run, seq).await?;
+        let settles = matches!(step.step.status, StepStatus::Waiting | StepStatus::Running);
+        if !settles || Instant::now() >= until {
+            return Ok(Json(StepAnswer { step }));
+        }
+        let changed = async {
+            loop {
+                match news.recv().await {
+                    Ok(News::Event(event)) if event.run == run => return,
+                    Err(RecvError::Lagged(_) | RecvError::Closed) => return,
+                    Ok(_) => {}
+                }
+            }
+        };
+        tokio::select! {
+            () = changed => {}
+            () = tokio::time::sleep_until(until) => {}
+            () = app.stop.cancelled() => return Ok(Json(StepAnswer { step })),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a request brings, read strictly: bodies, queries and path segments, each with an error that names the place.
+
+use axum::{
+    body::to_bytes,
+    extract::{FromRequest, FromRequestParts, Request},
+    http::{HeaderMap, request::Parts},
+};
+use serde::de::DeserializeOwned;
+
+use super::{App, problem::Refusal};
+use crate::domain::{Code, Hash, Problem, RunId, ids::run_id, json, protocol::Check};
+
+/// A JSON body within the protocol's limits.
+pub struct Strict<T> {
+    pub body: T,
+    /// Of the bytes: tells a repeated request from another one.
+    pub hash: Hash,
+}
+
+impl<T: DeserializeOwned + Check> FromRequest<App> for Strict<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
+        let limit = app.limits.body_max;
+        let bytes = to_bytes(request.into_body(), limit)
+            .await
+            .map_err(|_| Problem::too_large("body", limit))?;
+        let body: T = parse(&bytes)?;
+        body.check()?;
+        Ok(Self {
+            body,
+            hash: Hash::of_bytes(&bytes),
+        })
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    json::check(bytes)?;
+    let mut parser = serde_json::Deserializer::from_slice(bytes);
+    parser.disable_recursion_limit();
+    let body = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
+        let path = error.path().to_string();
+        let inner = error.into_inner();
+        match inner.is_data() {
+            true => Problem::invalid(if path == "." { "body".into() } else { path }, inner),
+            false => malformed(inner),
+        }
+    })?;
+    parser.end().map_err(malformed)?;
+    Ok(body)
+}
+
+fn malformed(error: serde_json::Error) -> Problem {
+    Problem::new(Code::Malformed, format!("the body is not JSON: {error}"))
+}
+
+/// A query string; unknown and malformed parameters are refused.
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Refusal> {
+        axum::extract::Query::try_from_uri(&parts.uri)
+            .map(|axum::extract::Query(query)| Self(query))
+            .map_err(|error| Problem::invalid("query", error.body_text()).into())
+    }
+}
+
+/// The run in the path.
+pub struct RunPath(pub RunId);
+
+impl FromRequestParts<App> for RunPath {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
+        let segments = segments(parts, app).await?;
+        Ok(Self(run_id(segments.first().map_or("", String::as_str))?))
+    }
+}
+
+/// The run and a number below it: a step or a snapshot.
+pub struct NumberPath(pub RunId, pub i64);
+
+impl FromRequestParts<App> for NumberPath {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
+        let segments = segments(parts, app).await?;
+        let id = run_id(segments.first().map_or("", String::as_str))?;
+        let number = segments
+            .get(1)
+            .and_then(|n| n.parse().ok())
+            .filter(|n| *n >= 0);
+        let number = number
+            .ok_or_else(|| Problem::invalid("path", "a whole number is expected after the run"))?;
+        Ok(Self(id, number))
+    }
+}
+
+async fn segments(parts: &mut Parts, app: &App) -> Result<Vec<String>, Refusal> {
+    axum::extract::Path::<Vec<(String, String)>>::from_request_parts(parts, app)
+        .await
+        .map(|axum::extract::Path(pairs)| pairs.into_iter().map(|(_, value)| value).collect())
+        .map_err(|error| Problem::invalid("path", error.body_text()).into())
+}
+
+/// The `Idempotency-Key` header, if there is one.
+pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    match value.to_str() {
+        Ok(key) if (1..=256).contains(&key.len()) => Ok(Some(key.to_owned())),
+        _ => Err(Problem::invalid(
+            "Idempotency-Key",
+            "must have 1–256 printable ASCII characters",
+        )),
+    }
+}

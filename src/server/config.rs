@@ -1,0 +1,176 @@
+//! Settings: a flag wins over the environment (`STEP47_*`), that over `Leptos.toml`, that over the default.
+
+use leptos::config::{LeptosOptions, get_configuration};
+use serde::Deserialize;
+use std::{
+    net::{SocketAddr, ToSocketAddrs},
+    path::{Path, PathBuf},
+};
+
+const BODY_MAX: usize = 32 << 20;
+
+/// The section `[step47]` of `Leptos.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct File {
+    store: Option<String>,
+    listen: Option<String>,
+    behind_tls: Option<bool>,
+    public_url: Option<String>,
+    body_max: Option<usize>,
+    state_max: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub body_max: usize,
+    pub state_max: usize,
+}
+
+/// What flags and environment said; what is absent comes from the file.
+#[derive(Debug, Default, Clone)]
+pub struct Given {
+    pub store: Option<String>,
+    pub listen: Option<String>,
+    pub behind_tls: bool,
+    pub public_url: Option<String>,
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Clone)]
+pub struct Config {
+    pub store: String,
+    pub listen: SocketAddr,
+    pub behind_tls: bool,
+    /// How people reach this server, where that is not the address it listens on.
+    pub public_url: Option<String>,
+    pub limits: Limits,
+    pub leptos: LeptosOptions,
+}
+
+impl std::fmt::Debug for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Config")
+            .field("store", &redacted(&self.store))
+            .field("listen", &self.listen)
+            .field("behind_tls", &self.behind_tls)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A store URL without its password.
+pub fn redacted(store: &str) -> String {
+    match (store.split_once("://"), store.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://…@{host}"),
+        _ => store.to_owned(),
+    }
+}
+
+impl Config {
+    pub fn load(given: Given) -> Result<Self, String> {
+        let path = given
+            .config
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("Leptos.toml"));
+        let file = read(&path, given.config.is_some())?;
+        let leptos = match path.is_file() {
+            true => {
+                get_configuration(path.to_str())
+                    .map_err(|e| format!("{}: {e}", path.display()))?
+                    .leptos_options
+            }
+            false => LeptosOptions::builder()
+                .output_name("step47")
+                .site_root("target/site")
+                .build(),
+        };
+        let mut leptos = leptos;
+        if let Ok(root) = std::env::var("LEPTOS_SITE_ROOT") {
+            leptos.site_root = root.into();
+        }
+        let listen = given
+            .listen
+            .or(file.listen)
+            .unwrap_or_else(|| leptos.site_addr.to_string());
+        let listen = listen
+            .to_socket_addrs()
+            .ok()
+            .and_then(|mut found| found.next())
+            .ok_or_else(|| {
+                format!("listen: {listen:?} is no address; use HOST:PORT, e.g. 127.0.0.1:3047")
+            })?;
+        let behind_tls = given.behind_tls || file.behind_tls.unwrap_or(false);
+        if !listen.ip().is_loopback() && !behind_tls {
+            return Err(format!(
+                "{listen} can be reached from outside, and tokens would travel in clear text.\n\
+                 Put a TLS proxy in front and say so with --behind-tls, or listen on 127.0.0.1."
+            ));
+        }
+        leptos.site_addr = listen;
+        Ok(Self {
+            store: given
+                .store
+                .or(file.store)
+                .unwrap_or_else(|| "sqlite:step47.db".into()),
+            listen,
+            behind_tls,
+            public_url: given.public_url.or(file.public_url),
+            limits: Limits {
+                body_max: file.body_max.unwrap_or(BODY_MAX),
+                state_max: file.state_max.unwrap_or(crate::domain::protocol::STATE_MAX),
+            },
+            leptos,
+        })
+    }
+
+    /// The store alone, for commands that need nothing else.
+    pub fn store_url(flag: Option<String>) -> Result<String, String> {
+        let file = read(Path::new("Leptos.toml"), false)?;
+        Ok(flag
+            .or(file.store)
+            .unwrap_or_else(|| "sqlite:step47.db".into()))
+    }
+}
+
+fn read(path: &Path, wanted: bool) -> Result<File, String> {
+    #[derive(Deserialize, Default)]
+    struct Sections {
+        #[serde(default)]
+        step47: File,
+    }
+    match std::fs::read_to_string(path) {
+        Ok(text) => toml::from_str::<Sections>(&text)
+            .map(|sections| sections.step47)
+            .map_err(|e| format!("{}: {e}", path.display())),
+        Err(_) if !wanted => Ok(File::default()),
+        Err(e) => Err(format!("{}: {e}", path.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_beyond_loopback_is_refused_unless_tls_is_in_front() {
+        let given = |tls| Given {
+            listen: Some("0.0.0.0:3047".into()),
+            behind_tls: tls,
+            ..Given::default()
+        };
+        assert!(
+            Config::load(given(false))
+                .unwrap_err()
+                .contains("--behind-tls")
+        );
+        assert!(Config::load(given(true)).is_ok());
+    }
+
+    #[test]
+    fn a_store_url_is_shown_without_its_password() {
+        assert_eq!(
+            redacted("postgres://ana:hush@db/step47"),
+            "postgres://…@db/step47"
+        );
+    }
+}

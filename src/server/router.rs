@@ -1,0 +1,71 @@
+//! All routes and the layers around them.
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{HeaderName, HeaderValue, StatusCode, header},
+    middleware::{Next, from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use std::time::Instant;
+
+use super::{App, agent, auth, health, pages, problem::Refusal, signin};
+use crate::domain::Problem;
+
+pub fn router(app: App) -> Router {
+    let agent = agent::router(&app);
+    pages::routes(&app)
+        .merge(agent)
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(health::metrics))
+        .route("/signin", post(signin::sign_in))
+        .route("/signout", post(signin::sign_out))
+        .fallback(fallback)
+        .method_not_allowed_fallback(not_allowed)
+        .layer(from_fn_with_state(app.clone(), auth::authorise))
+        .layer(from_fn(guard))
+        .with_state(app)
+}
+
+/// A file of the site, an unknown `/v1` route, or the page that says so.
+async fn fallback(State(app): State<App>, request: Request) -> Response {
+    let path = request.uri().path();
+    if path.starts_with("/v1/") {
+        return Refusal(Problem::not_found("route")).into_response();
+    }
+    match app.site.respond(request.method(), path, request.headers()) {
+        Some(file) => file,
+        None => pages::not_found(app, request).await,
+    }
+}
+
+async fn not_allowed() -> Response {
+    let mut problem = Problem::not_found("method on this route");
+    problem.status = StatusCode::METHOD_NOT_ALLOWED.as_u16();
+    Refusal(problem).into_response()
+}
+
+/// Counts and times requests, and sends the headers that every answer carries.
+async fn guard(request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let agent = request.uri().path().starts_with("/v1/");
+    let mut response = next.run(request).await;
+    let side = if agent { "agent" } else { "browser" };
+    let status = response.status().as_u16().to_string();
+    metrics::counter!("step47_requests_total", "side" => side, "status" => status).increment(1);
+    metrics::histogram!("step47_request_seconds", "side" => side)
+        .record(began.elapsed().as_secs_f64());
+    let fixed: [(HeaderName, &str); 3] = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ];
+    for (name, value) in fixed {
+        response
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
