@@ -94,6 +94,13 @@ impl Tx {
         Ok(())
     }
 
+    /// Writes changed runs and forgets them all: a statement is about to change the table itself.
+    pub async fn release_runs(&mut self) -> Result<(), Error> {
+        self.flush_runs().await?;
+        self.runs.clear();
+        Ok(())
+    }
+
     /// The run's newest state; give it back with [`Tx::hold`].
     pub async fn state(&mut self, run: &RunRow) -> Result<Held, Error> {
         if let Entry::Occupied(held) = self.states.entry(run.id.clone()) {
