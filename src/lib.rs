@@ -2,8 +2,13 @@
 //!
 //! One crate, three faces: `ssr` is the server, `hydrate` the browser, `client` the agents' SDK.
 
+// A view's type is as deep as the page.
+#![recursion_limit = "256"]
+
 pub mod domain;
 
+#[cfg(feature = "web")]
+pub mod api;
 #[cfg(feature = "web")]
 pub mod app;
 #[cfg(feature = "ssr")]
