@@ -15,6 +15,12 @@ pub mod app;
 pub mod cli;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "web")]
+pub mod components;
+#[cfg(feature = "web")]
+pub mod live;
+#[cfg(feature = "web")]
+pub mod pages;
 #[cfg(feature = "ssr")]
 pub mod server;
 #[cfg(feature = "ssr")]
