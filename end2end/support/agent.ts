@@ -15,6 +15,12 @@ export interface Held {
   epoch: number;
 }
 
+/** An attempt that has begun. */
+export interface Begun {
+  seq: number;
+  attempt: number;
+}
+
 export class Agent {
   readonly #url: string;
   readonly #token: string;
@@ -53,14 +59,16 @@ export class Agent {
     return { id, epoch: answer.epoch };
   }
 
-  async begin(run: Held, step: Json): Promise<{ seq: number; attempt: number }> {
+  async begin(run: Held, step: Json): Promise<Begun> {
     const key = step.key ?? step.name;
     return this.post(`/runs/${run.id}/steps`, { epoch: run.epoch, key, ...step });
   }
 
-  async commit(run: Held, begun: { seq: number; attempt: number }, body: Json = {}): Promise<void> {
+  /** Commits; answers the step that `next` in the body began. */
+  async commit(run: Held, begun: Begun, body: Json = {}): Promise<Begun | undefined> {
     const path = `/runs/${run.id}/steps/${begun.seq}/commit`;
-    await this.post(path, { epoch: run.epoch, attempt: begun.attempt, ...body });
+    const answer = await this.post<{ next?: Begun }>(path, { epoch: run.epoch, attempt: begun.attempt, ...body });
+    return answer.next;
   }
 
   /** Begins and commits. */
