@@ -41,9 +41,10 @@ struct Standing {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Hold {
     Held,
-    Lost,
-    /// Given back by us.
+    /// The call that gives it back is under way: no heartbeat may come after it.
+    Ending,
     Ended,
+    Lost,
 }
 
 /// Who wants the work to stop at the next step boundary.
@@ -135,42 +136,35 @@ impl Lease {
         self.standing.borrow().hold == Hold::Held
     }
 
-    /// Neither lost nor given back.
+    /// Neither lost nor given back, as far as is known.
     pub fn open(&self) -> bool {
         self.standing.borrow().hold == Hold::Held
     }
 
     fn lose(&self) {
-        self.standing.send_if_modified(|s| {
-            let held = s.hold == Hold::Held;
-            if held {
-                s.hold = Hold::Lost;
-                tracing::warn!(run = %self.run, epoch = %self.epoch, "lease lost: the store has ended it");
-            }
-            held
-        });
+        if self.turn(Hold::Held, Hold::Lost) {
+            tracing::warn!(run = %self.run, epoch = %self.epoch, "lease lost: the store has ended it");
+        }
     }
 
-    /// Marks the lease as given back; false if there was nothing left to give.
-    pub fn end(&self) -> bool {
-        self.held()
-            && self.standing.send_if_modified(|s| {
-                let held = s.hold == Hold::Held;
-                s.hold = if held { Hold::Ended } else { s.hold };
-                held
-            })
+    fn turn(&self, from: Hold, to: Hold) -> bool {
+        self.standing.send_if_modified(|s| {
+            let turns = s.hold == from;
+            s.hold = if turns { to } else { s.hold };
+            turns
+        })
     }
 
     /// Gives the run back, once.
     pub async fn release(&self, after_ms: Option<i64>) -> Result<(), Error> {
-        if !self.end() {
+        if !self.held() {
             return Ok(());
         }
         let release = ReleaseRun {
             epoch: self.epoch,
             after_ms,
         };
-        self.client.release(&self.run, &release).await?;
+        self.last(self.client.release(&self.run, &release)).await?;
         tracing::info!(run = %self.run, epoch = %self.epoch, after_ms, "released");
         Ok(())
     }
@@ -188,10 +182,26 @@ impl Lease {
             result,
             error,
         };
-        self.call(self.client.finish(&self.run, &finish)).await?;
-        self.end();
+        self.last(self.client.finish(&self.run, &finish)).await?;
         tracing::info!(run = %self.run, epoch = %self.epoch, ?outcome, "finished");
         Ok(())
+    }
+
+    /// The last call under this lease; if it is refused, it was not the last.
+    async fn last<T>(&self, call: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        if !self.held() || !self.turn(Hold::Held, Hold::Ending) {
+            return Err(Error::LeaseLost);
+        }
+        let until = self.standing.borrow().safe_until;
+        let answer = tokio::time::timeout_at(until.into(), call).await;
+        let answer = answer.unwrap_or(Err(Error::LeaseLost));
+        let hold = match &answer {
+            Ok(_) => Hold::Ended,
+            Err(Error::LeaseLost) => Hold::Lost,
+            Err(_) => Hold::Held,
+        };
+        self.turn(Hold::Ending, hold);
+        answer
     }
 
     /// Lets `work` go on for as long as the lease is held, and drops it the moment it is not.
@@ -272,7 +282,10 @@ async fn heartbeats(lease: Arc<Lease>) {
     loop {
         tokio::time::sleep(pause).await;
         if !lease.held() {
-            return;
+            match lease.standing.borrow().hold {
+                Hold::Held | Hold::Ending => continue,
+                Hold::Ended | Hold::Lost => return,
+            }
         }
         let sent = Instant::now();
         match once.heartbeat(&lease.run, &lease.beat()).await {
@@ -280,7 +293,7 @@ async fn heartbeats(lease: Arc<Lease>) {
                 lease.renew(sent, answer.signal);
                 pause = third;
             }
-            Err(Error::LeaseLost) => return lease.lose(),
+            Err(Error::LeaseLost) => lease.lose(),
             Err(why) => {
                 tracing::warn!(run = %lease.run, epoch = %lease.epoch, %why, "heartbeat missed");
                 pause = (lease.ttl / 20).min(Duration::from_secs(1));
@@ -292,6 +305,7 @@ async fn heartbeats(lease: Arc<Lease>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{Code, Problem};
 
     #[test]
     fn the_margin_is_a_tenth_but_at_least_half_a_second_and_never_the_whole_term() {
@@ -315,6 +329,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_last_call_that_is_refused_was_not_the_last() {
+        let lease = lease(Duration::from_secs(9));
+        let refused = Problem::new(Code::StepInFlight, "a step is in flight");
+        let answer = lease.last(async { Err::<(), _>(refused.into()) }).await;
+        assert!(matches!(answer, Err(Error::Refused(_))));
+        assert!(lease.held());
+        lease.last(async { Ok(()) }).await.unwrap();
+        assert!(!lease.held());
+        let answer = lease.last(async { Ok(()) }).await;
+        assert!(
+            matches!(answer, Err(Error::LeaseLost)),
+            "there is nothing left to give back"
+        );
+    }
+
+    #[tokio::test]
     async fn work_is_dropped_when_the_clock_runs_out_and_no_late_answer_revives_it() {
         struct Dropped<'a>(&'a std::cell::Cell<bool>);
         impl Drop for Dropped<'_> {
@@ -333,7 +363,6 @@ mod tests {
         assert!(dropped.get());
         lease.renew(Instant::now(), None);
         assert!(!lease.held());
-        assert!(!lease.end(), "there is nothing left to give back");
     }
 
     #[tokio::test]

@@ -7,7 +7,7 @@ use super::children::Children;
 use crate::{
     cli::Failure,
     client::{Client, Error, RunId},
-    domain::{Code, Run, RunQuery, RunStatus, StepDetail, StepStatus},
+    domain::{Code, Run, RunDetail, RunQuery, RunStatus, StepDetail, StepStatus},
 };
 
 /// Short, so that the killed worker's run is seen to crash while somebody watches.
@@ -88,7 +88,7 @@ impl Story<'_> {
             "failed for good at copy_table",
         )
         .await?;
-        self.grow(&indexer, history).await?;
+        self.grow(&indexer).await?;
         self.until(
             &researcher,
             is(RunStatus::Running),
@@ -168,9 +168,9 @@ impl Story<'_> {
         }
     }
 
-    async fn run(&self, part: &Part) -> Result<Option<Run>, Failure> {
+    async fn run(&self, part: &Part) -> Result<Option<RunDetail>, Failure> {
         match self.client.run(&part.run).await {
-            Ok(run) => Ok(Some(run.run)),
+            Ok(run) => Ok(Some(run)),
             Err(Error::Refused(problem)) if problem.code == Code::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -183,29 +183,36 @@ impl Story<'_> {
         news: &str,
     ) -> Result<(), Failure> {
         let deadline = Instant::now() + PATIENCE;
-        while !self.run(part).await?.is_some_and(|run| there(&run)) {
+        while !self
+            .run(part)
+            .await?
+            .is_some_and(|detail| there(&detail.run))
+        {
             look_again(deadline, part.agent).await?;
         }
         say(part.agent, news);
         Ok(())
     }
 
-    /// Waits for the history, and says how it grows.
-    async fn grow(&self, part: &Part, history: i64) -> Result<(), Failure> {
+    /// Waits for the history that the run was created for, and says how it grows.
+    async fn grow(&self, part: &Part) -> Result<(), Failure> {
         let (mut told, mut seen) = (0, 0);
         let mut deadline = Instant::now() + PATIENCE;
         loop {
-            let steps = self.run(part).await?.map_or(0, |run| run.steps);
-            if steps >= history {
-                say(part.agent, &format!("{steps} steps, and counting"));
-                return Ok(());
-            }
-            if steps >= told + 2_000 {
-                told = steps;
-                say(part.agent, &format!("{steps} of {history} steps"));
-            }
-            if steps > seen {
-                (seen, deadline) = (steps, Instant::now() + PATIENCE);
+            if let Some(detail) = self.run(part).await? {
+                let steps = detail.run.steps;
+                let history = detail.input["history"].as_i64().unwrap_or(0);
+                if steps >= history {
+                    say(part.agent, &format!("{steps} steps, and counting"));
+                    return Ok(());
+                }
+                if steps >= told + 2_000 {
+                    told = steps;
+                    say(part.agent, &format!("{steps} of {history} steps"));
+                }
+                if steps > seen {
+                    (seen, deadline) = (steps, Instant::now() + PATIENCE);
+                }
             }
             look_again(deadline, part.agent).await?;
         }
