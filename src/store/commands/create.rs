@@ -11,7 +11,7 @@ use crate::{
     store::{
         Error,
         rows::{Announcements, RunRow},
-        snapshots::Held,
+        snapshots::{self, Held},
         tx::Tx,
         writer::Command,
     },
@@ -97,7 +97,8 @@ impl Create {
         };
         run.insert(tx.conn(), &body.input, body.state_schema.as_ref())
             .await?;
-        let held = Held::initial(tx.conn(), &run.id, now, state).await?;
+        let (held, row) = Held::initial(&run.id, now, state)?;
+        tx.later(&run.id, &snapshots::INSERT, row);
         run.hash = held.hash;
         tx.hold(&run.id, held);
         Announcements::insert(tx.conn(), &run.id, &body.plan).await?;
