@@ -8,11 +8,10 @@ use serde_json::Value;
 use std::{
     future::{Future, poll_fn},
     pin::pin,
-    sync::Arc,
     task::Poll,
     time::{Duration, Instant},
 };
-use tokio::{sync::watch, task::AbortHandle};
+use tokio::sync::watch;
 
 use super::{error::Error, http::Client};
 use crate::domain::{
@@ -26,7 +25,7 @@ pub(super) struct Lease {
     pub client: Client,
     pub run: RunId,
     pub epoch: Epoch,
-    ttl: Duration,
+    pub ttl: Duration,
     standing: watch::Sender<Standing>,
 }
 
@@ -73,16 +72,6 @@ fn safe_until(sent: Instant, ttl: Duration) -> Instant {
     sent + ttl - margin(ttl)
 }
 
-/// Ends the heartbeats when the last handle on the session is gone.
-#[derive(Debug)]
-pub(super) struct Heart(AbortHandle);
-
-impl Drop for Heart {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 impl Lease {
     /// `asked` is the moment the lease was first asked for: after a long poll, or with the server away in
     /// between, the term may be half over, so it is renewed before it is relied on.
@@ -91,7 +80,7 @@ impl Lease {
         answer: &LeaseAnswer,
         asked: Instant,
         ttl: Duration,
-    ) -> Result<(Arc<Self>, Heart), Error> {
+    ) -> Result<Self, Error> {
         let standing = Standing {
             safe_until: safe_until(asked, ttl),
             hold: Hold::Held,
@@ -106,17 +95,18 @@ impl Lease {
         };
         if asked.elapsed() > ttl / 3 {
             let sent = Instant::now();
-            lease.client.heartbeat(&lease.run, &lease.beat()).await?;
+            lease
+                .client
+                .heartbeat(&lease.run, &lease.heartbeat())
+                .await?;
             lease
                 .standing
                 .send_modify(|s| s.safe_until = safe_until(sent, ttl));
         }
-        let lease = Arc::new(lease);
-        let task = tokio::spawn(heartbeats(lease.clone()));
-        Ok((lease, Heart(task.abort_handle())))
+        Ok(lease)
     }
 
-    fn beat(&self) -> Heartbeat {
+    pub fn heartbeat(&self) -> Heartbeat {
         Heartbeat {
             epoch: self.epoch,
             ttl_ms: Some(self.ttl.as_millis() as i64),
@@ -136,12 +126,17 @@ impl Lease {
         self.standing.borrow().hold == Hold::Held
     }
 
-    /// Neither lost nor given back, as far as is known.
-    pub fn open(&self) -> bool {
-        self.standing.borrow().hold == Hold::Held
+    /// Lost or given back: there is nothing more to do under this lease.
+    pub fn over(&self) -> bool {
+        matches!(self.standing.borrow().hold, Hold::Ended | Hold::Lost)
     }
 
-    fn lose(&self) {
+    /// Released or finished by us.
+    pub fn given_back(&self) -> bool {
+        self.standing.borrow().hold == Hold::Ended
+    }
+
+    pub fn lose(&self) {
         if self.turn(Hold::Held, Hold::Lost) {
             tracing::warn!(run = %self.run, epoch = %self.epoch, "lease lost: the store has ended it");
         }
@@ -263,41 +258,13 @@ impl Lease {
         }
     }
 
-    fn renew(&self, sent: Instant, signal: Option<Signal>) {
+    pub fn renew(&self, sent: Instant, signal: Option<Signal>) {
         if self.held() {
             self.standing
                 .send_modify(|s| s.safe_until = safe_until(sent, self.ttl));
         }
         if let Some(signal) = signal {
             self.ask_to_stop(Stop::Operator(signal));
-        }
-    }
-}
-
-/// Three beats a term; after a beat that went missing, the next comes sooner.
-async fn heartbeats(lease: Arc<Lease>) {
-    let third = lease.ttl / 3;
-    let once = lease.client.clone().patience(Duration::ZERO).timeout(third);
-    let mut pause = third;
-    loop {
-        tokio::time::sleep(pause).await;
-        if !lease.held() {
-            match lease.standing.borrow().hold {
-                Hold::Held | Hold::Ending => continue,
-                Hold::Ended | Hold::Lost => return,
-            }
-        }
-        let sent = Instant::now();
-        match once.heartbeat(&lease.run, &lease.beat()).await {
-            Ok(answer) => {
-                lease.renew(sent, answer.signal);
-                pause = third;
-            }
-            Err(Error::LeaseLost) => lease.lose(),
-            Err(why) => {
-                tracing::warn!(run = %lease.run, epoch = %lease.epoch, %why, "heartbeat missed");
-                pause = (lease.ttl / 20).min(Duration::from_secs(1));
-            }
         }
     }
 }

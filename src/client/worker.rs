@@ -214,7 +214,8 @@ async fn claim_runs(
     runs.join_all().await;
 }
 
-/// One run, from its checkpoint to wherever it gets. A panic is no end: the run is released, and what was in flight crashed.
+/// One run, from its checkpoint to wherever it gets. A panic is no end: the run is released, and what was in
+/// flight has crashed.
 async fn carry_on<S, R, A, F>(agent: &A, session: Session<S>, mut leave: Leave)
 where
     S: State,

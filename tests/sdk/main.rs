@@ -1,4 +1,5 @@
-//! What the SDK promises to agent authors, kept against a real server: processes are really killed, stopped and restarted.
+//! What the SDK promises to agent authors, kept against a real server: processes are really killed, stopped and
+//! restarted.
 
 mod crash;
 mod lease;
