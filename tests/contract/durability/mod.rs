@@ -1,0 +1,18 @@
+//! What must survive: killed servers, stopped workers, lost connections, two servers at once.
+
+mod event_readers;
+mod killed_server;
+mod load;
+mod lost_connections;
+mod reaper;
+mod restarts;
+mod stopped_worker;
+mod two_servers;
+
+/// How often to repeat what goes wrong only sometimes.
+fn rounds(usual: usize) -> usize {
+    match std::env::var_os("STEP47_TORTURE") {
+        Some(_) => usual * 20,
+        None => usual,
+    }
+}
