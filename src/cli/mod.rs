@@ -1,5 +1,7 @@
 //! The command line: one file per command.
 
+mod agent;
+mod demo;
 mod migrate;
 mod runs;
 mod serve;
@@ -50,6 +52,8 @@ enum Command {
     #[command(subcommand)]
     User(user::Command),
     Migrate(migrate::Args),
+    Agent(agent::Args),
+    Demo(demo::Args),
 }
 
 /// Which store a command works on.
@@ -83,6 +87,8 @@ pub fn main() -> ExitCode {
             Command::Token(command) => token::run(command).await,
             Command::User(command) => user::run(command).await,
             Command::Migrate(args) => migrate::run(args).await,
+            Command::Agent(args) => agent::run(args).await,
+            Command::Demo(args) => demo::run(args).await,
         }
     });
     match done {

@@ -3,7 +3,7 @@
 use axum::{
     body::to_bytes,
     extract::{FromRequest, FromRequestParts, Request},
-    http::{HeaderMap, request::Parts},
+    http::{HeaderMap, Uri, request::Parts},
 };
 use serde::de::DeserializeOwned;
 
@@ -61,10 +61,22 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Refusal> {
-        axum::extract::Query::try_from_uri(&parts.uri)
+        let uri = without_empty(&parts.uri);
+        axum::extract::Query::try_from_uri(&uri)
             .map(|axum::extract::Query(query)| Self(query))
             .map_err(|error| Problem::invalid("query", error.body_text()).into())
     }
+}
+
+/// `?status=&agent=x` asks for the agent alone: an empty parameter is an absent one.
+fn without_empty(uri: &Uri) -> Uri {
+    let given = uri
+        .query()
+        .unwrap_or("")
+        .split('&')
+        .filter(|pair| !pair.ends_with('='));
+    let query = given.collect::<Vec<_>>().join("&");
+    format!("/?{query}").parse().unwrap_or_default()
 }
 
 /// The run in the path.

@@ -3,10 +3,14 @@
 use axum::{
     Router,
     extract::Request,
+    http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use leptos::prelude::{provide_context, use_context};
-use leptos_axum::{LeptosRoutes, generate_route_list};
+use leptos::{
+    nonce::use_nonce,
+    prelude::{IntoView, LeptosOptions, provide_context, use_context},
+};
+use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
 
 use super::App;
 use crate::{app, domain::access::Principal};
@@ -18,19 +22,33 @@ pub fn routes(app: &App) -> Router<App> {
         app,
         generate_route_list(app::App),
         context,
-        move || app::shell(options.clone()),
+        move || document(options.clone()),
     )
 }
 
 /// The page for an address that leads nowhere, with its status.
 pub async fn not_found(app: App, request: Request) -> Response {
     let options = app.leptos.clone();
-    let render = leptos_axum::render_app_async_with_context(context(app), move || {
-        app::shell(options.clone())
-    });
+    let render =
+        leptos_axum::render_app_async_with_context(context(app), move || document(options.clone()));
     let mut response = render(request).await.into_response();
     *response.status_mut() = axum::http::StatusCode::NOT_FOUND;
     response
+}
+
+/// The document, with a policy that lets only our own scripts run.
+fn document(options: LeptosOptions) -> impl IntoView {
+    if let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) {
+        let policy = format!(
+            "default-src 'self'; script-src 'nonce-{nonce}' 'strict-dynamic' 'wasm-unsafe-eval'; \
+             style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
+             form-action 'self'; frame-ancestors 'none'"
+        );
+        if let Ok(policy) = HeaderValue::try_from(policy) {
+            response.insert_header(header::CONTENT_SECURITY_POLICY, policy);
+        }
+    }
+    app::shell(options)
 }
 
 /// What pages and server functions find in their context.

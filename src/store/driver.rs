@@ -3,18 +3,21 @@
 macro_rules! driver {
     ($db:ty, $row:ty, $int:pat, $real:pat, $text:pat, $bytes:pat) => {
         fn bind<'q>(
-            sql: &'static str,
+            sql: std::borrow::Cow<'static, str>,
             params: Vec<$crate::store::engine::Param>,
         ) -> sqlx::query::Query<'q, $db, <$db as sqlx::Database>::Arguments> {
             use $crate::store::engine::Param;
             params
                 .into_iter()
-                .fold(sqlx::query(sql), |query, param| match param {
-                    Param::Int(v) => query.bind(v),
-                    Param::Real(v) => query.bind(v),
-                    Param::Text(v) => query.bind(v),
-                    Param::Bytes(v) => query.bind(v),
-                })
+                .fold(
+                    sqlx::query(sqlx::AssertSqlSafe(sql)),
+                    |query, param| match param {
+                        Param::Int(v) => query.bind(v),
+                        Param::Real(v) => query.bind(v),
+                        Param::Text(v) => query.bind(v),
+                        Param::Bytes(v) => query.bind(v),
+                    },
+                )
         }
 
         fn read(row: &$row) -> Result<$crate::store::engine::Row, $crate::store::error::Error> {
@@ -44,9 +47,9 @@ macro_rules! driver {
 
         #[async_trait::async_trait]
         impl $crate::store::engine::Connection for sqlx::pool::PoolConnection<$db> {
-            async fn execute(
+            async fn execute_built(
                 &mut self,
-                sql: &'static str,
+                sql: std::borrow::Cow<'static, str>,
                 params: Vec<$crate::store::engine::Param>,
             ) -> Result<u64, $crate::store::error::Error> {
                 Ok(bind(sql, params)
@@ -60,7 +63,7 @@ macro_rules! driver {
                 sql: &'static str,
                 params: Vec<$crate::store::engine::Param>,
             ) -> Result<Vec<$crate::store::engine::Row>, $crate::store::error::Error> {
-                bind(sql, params)
+                bind(sql.into(), params)
                     .fetch_all(&mut **self)
                     .await?
                     .iter()
@@ -71,9 +74,9 @@ macro_rules! driver {
 
         #[async_trait::async_trait]
         impl $crate::store::engine::Connection for Open {
-            async fn execute(
+            async fn execute_built(
                 &mut self,
-                sql: &'static str,
+                sql: std::borrow::Cow<'static, str>,
                 params: Vec<$crate::store::engine::Param>,
             ) -> Result<u64, $crate::store::error::Error> {
                 Ok(bind(sql, params)
@@ -87,7 +90,7 @@ macro_rules! driver {
                 sql: &'static str,
                 params: Vec<$crate::store::engine::Param>,
             ) -> Result<Vec<$crate::store::engine::Row>, $crate::store::error::Error> {
-                bind(sql, params)
+                bind(sql.into(), params)
                     .fetch_all(&mut *self.tx)
                     .await?
                     .iter()

@@ -1,6 +1,7 @@
 //! What the store asks of a database. Two engines answer; all SQL above this line serves both.
 
 use async_trait::async_trait;
+use std::borrow::Cow;
 
 use super::error::Error;
 use crate::domain::{Hash, Time};
@@ -167,7 +168,15 @@ pub fn read_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Error>
 #[async_trait]
 pub trait Connection: Send {
     /// Runs a statement; answers how many rows it touched.
-    async fn execute(&mut self, sql: &'static str, params: Vec<Param>) -> Result<u64, Error>;
+    async fn execute(&mut self, sql: &'static str, params: Vec<Param>) -> Result<u64, Error> {
+        self.execute_built(Cow::Borrowed(sql), params).await
+    }
+    /// Runs a statement that was put together from static parts.
+    async fn execute_built(
+        &mut self,
+        sql: Cow<'static, str>,
+        params: Vec<Param>,
+    ) -> Result<u64, Error>;
     async fn fetch(&mut self, sql: &'static str, params: Vec<Param>) -> Result<Vec<Row>, Error>;
 
     async fn fetch_one(

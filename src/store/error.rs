@@ -63,10 +63,10 @@ impl Error {
 fn transient(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => true,
-        // Class 08 connection, 40 rollback, 53 resources, 57 operator intervention; 5 SQLITE_BUSY.
+        // Class 08 connection, 40 rollback, 53 resources, 55 lock not to be had, 57 operator; 5 SQLITE_BUSY.
         sqlx::Error::Database(e) => e.code().is_some_and(|code| {
             code == "5"
-                || ["08", "40", "53", "57"]
+                || ["08", "40", "53", "55", "57"]
                     .iter()
                     .any(|class| code.starts_with(class))
         }),

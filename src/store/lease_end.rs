@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{
     engine::params,
     error::Error,
-    rows::{AttemptRow, RunRow, StepRow},
+    rows::{AttemptRow, RunRow, StepRow, attempt},
     tx::Tx,
 };
 use crate::domain::{
@@ -98,7 +98,7 @@ async fn crash(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, at: Time) -> Re
         attempt.outcome = Outcome::Crashed;
         attempt.heartbeat_at = run.heartbeat_at;
         attempt.ended_at = Some(at);
-        attempt.end(tx.conn(), &run.id, None).await?;
+        tx.later(&run.id, &attempt::END, attempt.ended(&run.id, None));
     }
     run.at = Some(At {
         seq: step.seq,

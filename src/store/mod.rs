@@ -3,6 +3,7 @@
 //! Writes go through one writer that groups them; reads take any connection. SQL lives only here.
 
 pub mod access;
+mod bulk;
 pub mod commands;
 mod driver;
 pub mod engine;

@@ -19,18 +19,20 @@ impl Store {
     }
 
     async fn read_run(&self, id: &RunId) -> Result<RunDetail, Error> {
-        let now = self.now().await?;
         let mut conn = self.engine.read().await?;
-        let mut run = find(&mut *conn, id).await?;
-        if run.overdue(now) {
-            // Whoever looks first ends a lease that ran out.
-            self.write(Reap {
-                runs: vec![id.clone()],
-            })
-            .await?;
-            run = find(&mut *conn, id).await?;
-        }
+        let run = self.find(&mut *conn, id).await?;
         run.detail(&mut *conn).await
+    }
+
+    /// The run as it is now: whoever looks first ends a lease that ran out.
+    async fn find(&self, conn: &mut dyn Connection, id: &RunId) -> Result<RunRow, Error> {
+        let run = find(conn, id).await?;
+        if run.expires_at.is_none() || !run.overdue(self.now().await?) {
+            return Ok(run);
+        }
+        let runs = vec![id.clone()];
+        self.write(Reap { runs }).await?;
+        find(conn, id).await
     }
 
     pub async fn runs(&self, query: &RunQuery) -> Result<RunPage, Problem> {
@@ -129,7 +131,7 @@ impl Store {
     pub async fn steps(&self, run: &RunId, after: i64, limit: i64) -> Result<StepPage, Problem> {
         let read = async {
             let mut conn = self.engine.read().await?;
-            find(&mut *conn, run).await?;
+            self.find(&mut *conn, run).await?;
             let mut rows = StepRow::page(&mut *conn, run, after, limit + 1).await?;
             let more = rows.len() as i64 > limit;
             rows.truncate(limit as usize);
@@ -145,7 +147,7 @@ impl Store {
     pub async fn step(&self, run: &RunId, seq: i64) -> Result<StepDetail, Problem> {
         let read = async {
             let mut conn = self.engine.read().await?;
-            let owner = find(&mut *conn, run).await?;
+            let owner = self.find(&mut *conn, run).await?;
             let Some(step) = StepRow::load(&mut *conn, run, seq).await? else {
                 return Err(Problem::not_found("step").into());
             };
@@ -176,7 +178,7 @@ impl Store {
     pub async fn snapshot(&self, run: &RunId, n: i64) -> Result<SnapshotAnswer, Problem> {
         let read = async {
             let mut conn = self.engine.read().await?;
-            let owner = find(&mut *conn, run).await?;
+            let owner = self.find(&mut *conn, run).await?;
             if !(0..=owner.snapshot).contains(&n) {
                 return Err(Problem::not_found("snapshot").into());
             }

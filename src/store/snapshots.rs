@@ -1,11 +1,11 @@
 //! States as they are stored: a delta against the snapshot before, with keyframes placed so that storage follows
 //! the change and any snapshot reads in bounded time. Everything above sees only [`Held`] and [`load`].
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    engine::{Connection, Row, params, read_json},
+    bulk::Bulk,
+    engine::{Connection, Param, Row, params, read_json},
     error::Error,
 };
 use crate::domain::{
@@ -35,39 +35,39 @@ pub enum Change {
     Whole(Value),
 }
 
+pub static INSERT: Bulk = Bulk {
+    before: "INSERT INTO snapshots (run, n, seq, created_at, keyframe, weight, encoding, body, \
+         state_hash, hash) VALUES ",
+    columns: 10,
+    after: "",
+};
+
 impl Held {
-    /// Snapshot 0: the initial state.
-    pub async fn initial(
-        conn: &mut dyn Connection,
-        run: &RunId,
-        at: Time,
-        state: Value,
-    ) -> Result<Self, Error> {
+    /// Snapshot 0, the initial state, and its row for [`INSERT`].
+    pub fn initial(run: &RunId, at: Time, state: Value) -> Result<(Self, Vec<Param>), Error> {
         let mut tree = Tree::from(state);
-        let state_hash = tree.hash();
-        let hash = link(Hash::default(), 0, state_hash);
-        let held = Self {
+        let hash = link(Hash::default(), 0, tree.hash());
+        let mut held = Self {
             snapshot: 0,
             hash,
             tree,
             keyframe: 0,
             weight: 0,
         };
-        held.insert(conn, run, None, at, &held.tree, "keyframe", state_hash)
-            .await?;
-        Ok(held)
+        let row = held.row(run, None, at, None)?;
+        Ok((held, row))
     }
 
-    /// Applies the change and stores what it made; a patch that does not fit leaves everything as it was.
-    pub async fn advance(
+    /// Applies the change; answers the row of the snapshot it made, for [`INSERT`]. A patch that does not fit
+    /// leaves everything as it was.
+    pub fn advance(
         &mut self,
-        conn: &mut dyn Connection,
         run: &RunId,
         seq: Option<i64>,
         at: Time,
         change: Change,
         state_max: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Param>, Error> {
         let ops = match change {
             Change::Patch(ops) => ops,
             Change::Whole(state) => self.tree.diff(&mut Tree::from(state)),
@@ -80,35 +80,33 @@ impl Held {
         if self.tree.size() > state_max {
             return Err(Problem::too_large("state", state_max).into());
         }
-        let state_hash = self.tree.hash();
         self.snapshot += 1;
-        self.hash = link(self.hash, self.snapshot, state_hash);
-        let change = serde_json::to_vec(&ops).map_err(Error::damaged)?;
-        self.weight += change.len() as i64;
-        let full =
-            self.weight > self.tree.size() as i64 || self.snapshot - self.keyframe >= DELTAS_MAX;
-        if full {
+        self.hash = link(self.hash, self.snapshot, self.tree.hash());
+        let delta = serde_json::to_vec(&ops).map_err(Error::damaged)?;
+        self.weight += delta.len() as i64;
+        let outweighed = self.weight > self.tree.size() as i64;
+        if outweighed || self.snapshot - self.keyframe >= DELTAS_MAX {
             (self.keyframe, self.weight) = (self.snapshot, 0);
-            self.insert(conn, run, seq, at, &self.tree, "keyframe", state_hash)
-                .await
-        } else {
-            self.insert(conn, run, seq, at, &ops, "delta", state_hash)
-                .await
+            return self.row(run, seq, at, None);
         }
+        self.row(run, seq, at, Some(delta))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one row, one statement")]
-    async fn insert(
-        &self,
-        conn: &mut dyn Connection,
+    /// The newest snapshot as a row: as this delta, or whole.
+    fn row(
+        &mut self,
         run: &RunId,
         seq: Option<i64>,
         at: Time,
-        body: &impl Serialize,
-        encoding: &str,
-        state_hash: Hash,
-    ) -> Result<(), Error> {
-        let plain = serde_json::to_vec(body).map_err(Error::damaged)?;
+        delta: Option<Vec<u8>>,
+    ) -> Result<Vec<Param>, Error> {
+        let (encoding, plain) = match delta {
+            Some(delta) => ("delta", delta),
+            None => (
+                "keyframe",
+                serde_json::to_vec(&self.tree).map_err(Error::damaged)?,
+            ),
+        };
         let (packing, body) = match plain.len() {
             0..=PLAIN_MAX => ("json", plain),
             _ => (
@@ -116,25 +114,18 @@ impl Held {
                 zstd::bulk::compress(&plain, ZSTD_LEVEL).map_err(Error::damaged)?,
             ),
         };
-        let sql = "INSERT INTO snapshots (run, n, seq, created_at, keyframe, weight, encoding, body, \
-             state_hash, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-        conn.execute(
-            sql,
-            params![
-                run.as_str(),
-                self.snapshot,
-                seq,
-                at,
-                self.keyframe,
-                self.weight,
-                format!("{encoding}+{packing}"),
-                body,
-                state_hash,
-                self.hash,
-            ],
-        )
-        .await?;
-        Ok(())
+        Ok(params![
+            run.as_str(),
+            self.snapshot,
+            seq,
+            at,
+            self.keyframe,
+            self.weight,
+            format!("{encoding}+{packing}"),
+            body,
+            self.tree.hash(),
+            self.hash,
+        ])
     }
 }
 

@@ -3,19 +3,26 @@
 
 use serde_json::Value;
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::{HashMap, HashSet, hash_map::Entry},
     sync::Arc,
 };
 
 use super::{
-    engine::{CommitError, Connection, Engine, Transaction, params},
+    bulk::Bulk,
+    engine::{CommitError, Connection, Engine, Param, Transaction, params},
     error::Error,
     lease_end,
-    rows::{RunRow, text},
+    rows::{RunRow, attempt, run, step, text},
     snapshots::{self, Held},
     warm::Warm,
 };
 use crate::domain::{Event, EventKind, Hash, Problem, RunId, Time, lease::LeaseEnd};
+
+static EVENTS: Bulk = Bulk {
+    before: "INSERT INTO events (id, run, seq, kind, at, data, hash) VALUES ",
+    columns: 7,
+    after: "",
+};
 
 pub struct Tx {
     conn: Box<dyn Transaction>,
@@ -24,6 +31,9 @@ pub struct Tx {
     head: Hash,
     events: Vec<(Event, Hash)>,
     runs: HashMap<RunId, (RunRow, bool)>,
+    /// Rows that are written at the end, statement by statement, and the runs they belong to.
+    rows: [(&'static Bulk, Vec<Vec<Param>>); 5],
+    touched: HashSet<RunId>,
     states: HashMap<RunId, Held>,
     warm: Arc<Warm>,
     pub state_max: usize,
@@ -47,6 +57,15 @@ impl Tx {
             head: row.hash()?,
             events: Vec::new(),
             runs: HashMap::new(),
+            rows: [
+                &step::INSERT,
+                &attempt::INSERT,
+                &snapshots::INSERT,
+                &step::SETTLE,
+                &attempt::END,
+            ]
+            .map(|bulk| (bulk, Vec::new())),
+            touched: HashSet::new(),
             states: HashMap::new(),
             warm,
             state_max,
@@ -65,6 +84,10 @@ impl Tx {
     }
 
     pub async fn find_run(&mut self, id: &RunId) -> Result<Option<RunRow>, Error> {
+        if self.touched.contains(id) {
+            // An earlier command of this group wrote rows of this run: statements must see them.
+            self.flush_rows().await?;
+        }
         let known = match self.runs.get(id) {
             Some((row, _)) => Some(row.clone()),
             None => RunRow::load(&mut *self.conn, id).await?,
@@ -84,13 +107,38 @@ impl Tx {
         self.runs.insert(run.id.clone(), (run.clone(), true));
     }
 
+    /// Writes a row at the end of the transaction, or before the next command on the same run.
+    pub fn later(&mut self, run: &RunId, bulk: &'static Bulk, row: Vec<Param>) {
+        self.touched.insert(run.clone());
+        if let Some((_, rows)) = self.rows.iter_mut().find(|(it, _)| std::ptr::eq(*it, bulk)) {
+            rows.push(row);
+        }
+    }
+
+    /// New rows before changes of rows, steps before their attempts.
+    async fn flush_rows(&mut self) -> Result<(), Error> {
+        for (bulk, rows) in &mut self.rows {
+            bulk.execute(&mut *self.conn, std::mem::take(rows)).await?;
+        }
+        self.touched.clear();
+        Ok(())
+    }
+
     /// Writes changed runs now, for statements that look at the table.
     pub async fn flush_runs(&mut self) -> Result<(), Error> {
-        for (run, dirty) in self.runs.values_mut() {
-            if std::mem::take(dirty) {
-                run.update(&mut *self.conn).await?;
-            }
-        }
+        let changed = self.runs.values_mut().filter(|(_, dirty)| *dirty);
+        let rows = changed.map(|(run, dirty)| {
+            *dirty = false;
+            run.updated()
+        });
+        run::UPDATE.execute(&mut *self.conn, rows.collect()).await?;
+        Ok(())
+    }
+
+    /// Writes changed runs and forgets them all: a statement is about to change the table itself.
+    pub async fn release_runs(&mut self) -> Result<(), Error> {
+        self.flush_runs().await?;
+        self.runs.clear();
         Ok(())
     }
 
@@ -101,6 +149,10 @@ impl Tx {
         }
         match self.warm.take(&run.id, run.snapshot, run.hash) {
             Some(held) => Ok(held),
+            None if self.touched.contains(&run.id) => {
+                self.flush_rows().await?;
+                snapshots::load(&mut *self.conn, &run.id, run.snapshot, run.hash).await
+            }
             None => snapshots::load(&mut *self.conn, &run.id, run.snapshot, run.hash).await,
         }
     }
@@ -146,27 +198,23 @@ impl Tx {
     }
 
     async fn flush(&mut self) -> Result<(), Error> {
+        self.flush_rows().await?;
         self.flush_runs().await?;
         if self.events.is_empty() {
             return Ok(());
         }
-        let sql = "INSERT INTO events (id, run, seq, kind, at, data, hash) VALUES ($1, $2, $3, $4, $5, $6, $7)";
-        for (event, hash) in self.events.drain(..) {
-            self.conn
-                .execute(
-                    sql,
-                    params![
-                        event.id,
-                        event.run.as_str(),
-                        event.seq,
-                        event.kind.as_str(),
-                        event.at,
-                        text(&event.data),
-                        hash,
-                    ],
-                )
-                .await?;
-        }
+        let rows = self.events.drain(..).map(|(event, hash)| {
+            params![
+                event.id,
+                event.run.as_str(),
+                event.seq,
+                event.kind.as_str(),
+                event.at,
+                text(&event.data),
+                hash,
+            ]
+        });
+        EVENTS.execute(&mut *self.conn, rows.collect()).await?;
         let sql = "UPDATE counter SET event = $1, head = $2 WHERE id = 1";
         self.conn
             .execute(sql, params![self.event, self.head])

@@ -4,7 +4,8 @@
 //! spoils the whole group: it is rolled back and each command runs again alone.
 
 use async_trait::async_trait;
-use std::sync::Arc;
+use futures::FutureExt;
+use std::{panic::AssertUnwindSafe, sync::Arc};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
@@ -105,7 +106,7 @@ impl Group {
         while jobs.recv_many(&mut waiting, GROUP).await > 0 {
             metrics::histogram!("step47_group_size").record(waiting.len() as f64);
             let group = std::mem::take(&mut waiting);
-            let Err((group, error)) = self.run(group).await else {
+            let Err((group, error)) = self.guarded(group).await else {
                 continue;
             };
             if group.len() == 1 {
@@ -114,11 +115,20 @@ impl Group {
             }
             tracing::warn!(%error, "a group of writes failed; each runs again alone");
             for job in group {
-                if let Err((alone, error)) = self.run(vec![job]).await {
+                if let Err((alone, error)) = self.guarded(vec![job]).await {
                     refuse(alone, error);
                 }
             }
         }
+    }
+
+    /// A command that panics takes its group down with it, never the writer: the callers hear "busy".
+    async fn guarded(&self, jobs: Vec<Box<dyn Job>>) -> Result<(), (Vec<Box<dyn Job>>, Error)> {
+        let ran = AssertUnwindSafe(self.run(jobs)).catch_unwind().await;
+        ran.unwrap_or_else(|_| {
+            tracing::error!("a command panicked; its group was rolled back");
+            Ok(())
+        })
     }
 
     /// Runs all jobs in one transaction and answers them, or gives them back with what went wrong.

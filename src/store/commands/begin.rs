@@ -13,7 +13,7 @@ use crate::{
     },
     store::{
         Error,
-        rows::{Announcements, AttemptRow, RunRow, StepRow},
+        rows::{Announcements, AttemptRow, RunRow, StepRow, attempt, step},
         tx::Tx,
         writer::Command,
     },
@@ -152,14 +152,8 @@ async fn first(
         begun_at: tx.now,
         ended_at: None,
     };
-    step.insert(
-        tx.conn(),
-        &run.id,
-        &new.input,
-        new.gate.as_ref(),
-        &new.links,
-    )
-    .await?;
+    let row = step.inserted(&run.id, &new.input, new.gate.as_ref(), &new.links);
+    tx.later(&run.id, &step::INSERT, row);
     if run.announced > 0 {
         let met =
             Announcements::met(tx.conn(), &run.id, step.seq, step.key.as_str(), &step.name).await?;
@@ -234,7 +228,7 @@ async fn attempt(
         log_lines: 0,
         has_evidence: false,
     };
-    row.insert(tx.conn(), &run.id, input).await?;
+    tx.later(&run.id, &attempt::INSERT, row.inserted(&run.id, input));
     run.at = Some(At {
         seq: step.seq,
         name: step.name.clone(),

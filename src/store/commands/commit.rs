@@ -12,8 +12,8 @@ use crate::{
     },
     store::{
         Error,
-        rows::{AttemptRow, RunRow, StepRow},
-        snapshots::Change,
+        rows::{AttemptRow, RunRow, StepRow, attempt, step},
+        snapshots::{self, Change},
         tx::Tx,
         writer::Command,
     },
@@ -104,8 +104,8 @@ impl Commit {
         };
         let mut held = tx.state(run).await?;
         let (now, state_max) = (tx.now, tx.state_max);
-        held.advance(tx.conn(), &run.id, Some(self.seq), now, change, state_max)
-            .await?;
+        let row = held.advance(&run.id, Some(self.seq), now, change, state_max)?;
+        tx.later(&run.id, &snapshots::INSERT, row);
         (run.snapshot, run.hash) = (held.snapshot, held.hash);
         tx.hold(&run.id, held);
         Ok(())
@@ -136,8 +136,8 @@ impl Commit {
             step.update(tx.conn(), &run.id).await?;
         } else {
             step.status = StepStatus::Committed;
-            step.settle(tx.conn(), &run.id, &self.body.result, result_hash)
-                .await?;
+            let row = step.settled(&run.id, &self.body.result, result_hash);
+            tx.later(&run.id, &step::SETTLE, row);
             run.committed += 1;
         }
         run.recoveries = 0;
@@ -173,7 +173,7 @@ impl Commit {
         attempt.body = Some(body);
         attempt.usage = self.body.usage;
         attempt.answer = Some(serde_json::to_value(lean(&answer)).map_err(Error::damaged)?);
-        attempt.end(tx.conn(), &run.id, None).await?;
+        tx.later(&run.id, &attempt::END, attempt.ended(&run.id, None));
         Ok(answer)
     }
 

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use crate::{
     domain::{
-        Code, Epoch, EventKind, Hash, Problem, RunDetail, RunId, RunStatus, Usage,
+        self, Code, Epoch, EventKind, Hash, Problem, RunDetail, RunId, RunStatus, Usage,
         protocol::CreateRun,
     },
     store::{
         Error,
         rows::{Announcements, RunRow},
-        snapshots::Held,
+        snapshots::{self, Held},
         tx::Tx,
         writer::Command,
     },
@@ -44,6 +44,9 @@ impl Command for Create {
             }
             let run = run.detail(tx.conn()).await?;
             return Ok(Created { run, new: false });
+        }
+        if domain::json::canonical(&state).len() > tx.state_max {
+            return Err(Problem::too_large("state", tx.state_max).into());
         }
         let run = self.insert(tx, origin, state).await?;
         Ok(Created {
@@ -92,13 +95,10 @@ impl Create {
             started_at: None,
             finished_at: None,
         };
-        let state_max = tx.state_max;
         run.insert(tx.conn(), &body.input, body.state_schema.as_ref())
             .await?;
-        let held = Held::initial(tx.conn(), &run.id, now, state).await?;
-        if held.tree.size() > state_max {
-            return Err(Error::damaged("the state's size was not checked before"));
-        }
+        let (held, row) = Held::initial(&run.id, now, state)?;
+        tx.later(&run.id, &snapshots::INSERT, row);
         run.hash = held.hash;
         tx.hold(&run.id, held);
         Announcements::insert(tx.conn(), &run.id, &body.plan).await?;

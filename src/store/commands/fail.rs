@@ -12,7 +12,7 @@ use crate::{
     },
     store::{
         Error,
-        rows::{AttemptRow, StepRow},
+        rows::{AttemptRow, StepRow, attempt},
         tx::Tx,
         writer::Command,
     },
@@ -89,9 +89,8 @@ impl Command for Fail {
         attempt.body = Some(body);
         attempt.usage = self.body.usage;
         attempt.answer = Some(json!(answer));
-        attempt
-            .end(tx.conn(), &run.id, Some(&self.body.error))
-            .await?;
+        let row = attempt.ended(&run.id, Some(&self.body.error));
+        tx.later(&run.id, &attempt::END, row);
         run.spend(self.body.usage.as_ref());
         if let Some(at) = run.at.as_mut().filter(|at| at.seq == self.seq) {
             at.status = step.status;

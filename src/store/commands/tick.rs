@@ -51,7 +51,7 @@ impl Command for Grace {
         let Some(last) = last.filter(|_| alone) else {
             return Ok(0);
         };
-        tx.flush_runs().await?;
+        tx.release_runs().await?;
         let now = tx.now;
         let sql = "UPDATE runs SET expires_at = $1 + ttl_ms * 1000 WHERE expires_at > $2 \
              AND expires_at < $1 + ttl_ms * 1000";

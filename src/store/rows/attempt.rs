@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    super::engine::{Connection, Row, params},
+    super::{
+        bulk::Bulk,
+        engine::{Connection, Param, Row, params},
+    },
     opt_text, text,
 };
 use crate::{
@@ -41,6 +44,22 @@ macro_rules! columns {
          CASE WHEN evidence IS NULL THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END"
     };
 }
+
+pub static INSERT: Bulk = Bulk {
+    before: "INSERT INTO attempts (run, seq, attempt, worker, epoch, base, begun_at, outcome, input, \
+         log_lines) VALUES ",
+    columns: 10,
+    after: "",
+};
+
+pub static END: Bulk = Bulk {
+    before: "UPDATE attempts SET heartbeat_at = v.column4, ended_at = v.column5, outcome = v.column6, \
+         body = v.column7, answer = v.column8, input_tokens = v.column9, output_tokens = v.column10, \
+         cost_usd = v.column11, error = v.column12 FROM (VALUES ",
+    columns: 12,
+    after: ") AS v WHERE attempts.run = v.column1 AND attempts.seq = v.column2 \
+         AND attempts.attempt = v.column3",
+};
 
 impl AttemptRow {
     fn read(row: &mut Row) -> Result<Self, Error> {
@@ -86,63 +105,39 @@ impl AttemptRow {
         row.map(|mut row| Self::read(&mut row)).transpose()
     }
 
-    pub async fn insert(
-        &self,
-        conn: &mut dyn Connection,
-        run: &RunId,
-        input: Option<&Value>,
-    ) -> Result<(), Error> {
-        let sql = "INSERT INTO attempts (run, seq, attempt, worker, epoch, base, begun_at, outcome, input, \
-             log_lines) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-        conn.execute(
-            sql,
-            params![
-                run.as_str(),
-                self.seq,
-                self.attempt,
-                self.worker.as_str(),
-                self.epoch.0,
-                self.base,
-                self.begun_at,
-                self.outcome.as_str(),
-                opt_text(input),
-                self.log_lines,
-            ],
-        )
-        .await?;
-        Ok(())
+    /// The row of a new attempt, for [`INSERT`].
+    pub fn inserted(&self, run: &RunId, input: Option<&Value>) -> Vec<Param> {
+        params![
+            run.as_str(),
+            self.seq,
+            self.attempt,
+            self.worker.as_str(),
+            self.epoch.0,
+            self.base,
+            self.begun_at,
+            self.outcome.as_str(),
+            opt_text(input),
+            self.log_lines,
+        ]
     }
 
-    /// The attempt is over, or was told something that a repeat must hear again.
-    pub async fn end(
-        &self,
-        conn: &mut dyn Connection,
-        run: &RunId,
-        error: Option<&AgentError>,
-    ) -> Result<(), Error> {
-        let sql = "UPDATE attempts SET heartbeat_at = $4, ended_at = $5, outcome = $6, body = $7, answer = $8, \
-             input_tokens = $9, output_tokens = $10, cost_usd = $11, error = $12 \
-             WHERE run = $1 AND seq = $2 AND attempt = $3";
+    /// The attempt is over, with what a repeat must hear again; for [`END`].
+    pub fn ended(&self, run: &RunId, error: Option<&AgentError>) -> Vec<Param> {
         let usage = self.usage.unwrap_or_default();
-        conn.execute(
-            sql,
-            params![
-                run.as_str(),
-                self.seq,
-                self.attempt,
-                self.heartbeat_at,
-                self.ended_at,
-                self.outcome.as_str(),
-                self.body,
-                opt_text(self.answer.as_ref()),
-                usage.input_tokens,
-                usage.output_tokens,
-                usage.cost_usd,
-                opt_text(error),
-            ],
-        )
-        .await?;
-        Ok(())
+        params![
+            run.as_str(),
+            self.seq,
+            self.attempt,
+            self.heartbeat_at,
+            self.ended_at,
+            self.outcome.as_str(),
+            self.body,
+            opt_text(self.answer.as_ref()),
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cost_usd,
+            opt_text(error),
+        ]
     }
 
     pub async fn set_progress(

@@ -1,10 +1,10 @@
 //! Rows as the store keeps them, one file per table, each with its statements beside its columns.
 
 mod announced;
-mod attempt;
+pub(super) mod attempt;
 mod log_line;
 pub(super) mod run;
-mod step;
+pub(super) mod step;
 
 pub use announced::Announcements;
 pub use attempt::AttemptRow;

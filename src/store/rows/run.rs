@@ -4,7 +4,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 use super::{
-    super::engine::{Connection, Row, params},
+    super::{
+        bulk::Bulk,
+        engine::{Connection, Param, Row, params},
+    },
     opt_text, text,
 };
 use crate::{
@@ -64,6 +67,19 @@ macro_rules! columns {
     };
 }
 pub(in crate::store) use columns as run_columns;
+
+pub static UPDATE: Bulk = Bulk {
+    before: "UPDATE runs SET status = v.column2, version = v.column3, code_version = v.column4, \
+         model = v.column5, recoveries = v.column6, runnable_at = v.column7, worker = v.column8, \
+         epoch = v.column9, ttl_ms = v.column10, expires_at = v.column11, heartbeat_at = v.column12, \
+         signal = v.column13, snapshot = v.column14, hash = v.column15, steps = v.column16, \
+         committed = v.column17, announced = v.column18, at_seq = v.column19, at_name = v.column20, \
+         at_status = v.column21, input_tokens = v.column22, output_tokens = v.column23, \
+         cost_usd = v.column24, updated_at = v.column25, started_at = v.column26, \
+         finished_at = v.column27 FROM (VALUES ",
+    columns: 27,
+    after: ") AS v WHERE runs.id = v.column1",
+};
 
 impl RunRow {
     pub fn read(row: &mut Row) -> Result<Self, Error> {
@@ -179,48 +195,38 @@ impl RunRow {
         Ok(())
     }
 
-    /// Writes what changes in a run's life; its origin never does.
-    pub async fn update(&self, conn: &mut dyn Connection) -> Result<(), Error> {
-        let sql = "UPDATE runs SET status = $2, version = $3, code_version = $4, model = $5, recoveries = $6, \
-             runnable_at = $7, worker = $8, epoch = $9, ttl_ms = $10, expires_at = $11, heartbeat_at = $12, \
-             signal = $13, snapshot = $14, hash = $15, steps = $16, committed = $17, announced = $18, \
-             at_seq = $19, at_name = $20, at_status = $21, input_tokens = $22, output_tokens = $23, \
-             cost_usd = $24, updated_at = $25, started_at = $26, finished_at = $27 WHERE id = $1";
+    /// What changes in a run's life, for [`UPDATE`]; its origin never does.
+    pub fn updated(&self) -> Vec<Param> {
         let at = self.at.as_ref();
-        conn.execute(
-            sql,
-            params![
-                self.id.as_str(),
-                self.status.as_str(),
-                self.version,
-                self.code_version.as_deref(),
-                self.model.as_deref(),
-                self.recoveries,
-                self.runnable_at,
-                self.worker.as_deref(),
-                self.epoch.0,
-                self.ttl_ms,
-                self.expires_at,
-                self.heartbeat_at,
-                self.signal.map(Signal::as_str),
-                self.snapshot,
-                self.hash,
-                self.steps,
-                self.committed,
-                self.announced,
-                at.map(|a| a.seq),
-                at.map(|a| a.name.as_str()),
-                at.map(|a| a.status.as_str()),
-                self.usage.input_tokens,
-                self.usage.output_tokens,
-                self.usage.cost_usd,
-                self.updated_at,
-                self.started_at,
-                self.finished_at,
-            ],
-        )
-        .await?;
-        Ok(())
+        params![
+            self.id.as_str(),
+            self.status.as_str(),
+            self.version,
+            self.code_version.as_deref(),
+            self.model.as_deref(),
+            self.recoveries,
+            self.runnable_at,
+            self.worker.as_deref(),
+            self.epoch.0,
+            self.ttl_ms,
+            self.expires_at,
+            self.heartbeat_at,
+            self.signal.map(Signal::as_str),
+            self.snapshot,
+            self.hash,
+            self.steps,
+            self.committed,
+            self.announced,
+            at.map(|a| a.seq),
+            at.map(|a| a.name.as_str()),
+            at.map(|a| a.status.as_str()),
+            self.usage.input_tokens,
+            self.usage.output_tokens,
+            self.usage.cost_usd,
+            self.updated_at,
+            self.started_at,
+            self.finished_at,
+        ]
     }
 
     /// The lease, if one is alive at `now`.

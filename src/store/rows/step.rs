@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    super::engine::{Connection, Row, params},
+    super::{
+        bulk::Bulk,
+        engine::{Connection, Param, Row, params},
+    },
     opt_text, text,
 };
 use crate::{
@@ -66,6 +69,23 @@ macro_rules! columns {
          cost_usd, begun_at, ended_at"
     };
 }
+
+pub static INSERT: Bulk = Bulk {
+    before: "INSERT INTO steps (run, seq, key, name, kind, tool, input, input_hash, effect, recovery, \
+         max_attempts, backoff_ms, gate, refs, links, status, attempts, failures, generation, told, epoch, \
+         unknown, given, begun_at) VALUES ",
+    columns: 24,
+    after: "",
+};
+
+pub static SETTLE: Bulk = Bulk {
+    before: "UPDATE steps SET status = v.column3, attempts = v.column4, epoch = v.column5, \
+         unknown = v.column6, given = v.column7, decision = v.column8, snapshot = v.column9, \
+         retry_at = v.column10, cost_usd = v.column11, ended_at = v.column12, result = v.column13, \
+         result_hash = v.column14, error = NULL FROM (VALUES ",
+    columns: 14,
+    after: ") AS v WHERE steps.run = v.column1 AND steps.seq = v.column2",
+};
 
 impl StepRow {
     fn read(row: &mut Row) -> Result<Self, Error> {
@@ -160,49 +180,40 @@ impl StepRow {
             .collect()
     }
 
-    pub async fn insert(
+    /// The row of a new step, for [`INSERT`].
+    pub fn inserted(
         &self,
-        conn: &mut dyn Connection,
         run: &RunId,
         input: &Value,
         gate: Option<&Gate>,
         links: &[Link],
-    ) -> Result<(), Error> {
-        let sql = "INSERT INTO steps (run, seq, key, name, kind, tool, input, input_hash, effect, recovery, \
-             max_attempts, backoff_ms, gate, refs, links, status, attempts, failures, generation, told, epoch, \
-             unknown, given, begun_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, \
-             $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)";
-        conn.execute(
-            sql,
-            params![
-                run.as_str(),
-                self.seq,
-                self.key.as_str(),
-                self.name.as_str(),
-                self.kind.as_str(),
-                self.tool.as_deref(),
-                text(input),
-                self.input_hash,
-                opt_text(self.effect.as_ref()),
-                self.recovery.as_str(),
-                self.retry.max_attempts,
-                self.retry.backoff_ms,
-                opt_text(gate),
-                text(&self.refs),
-                text(&links),
-                self.status.as_str(),
-                self.attempts,
-                self.failures,
-                self.generation,
-                self.told.as_str(),
-                self.epoch.0,
-                self.unknown,
-                self.given,
-                self.begun_at,
-            ],
-        )
-        .await?;
-        Ok(())
+    ) -> Vec<Param> {
+        params![
+            run.as_str(),
+            self.seq,
+            self.key.as_str(),
+            self.name.as_str(),
+            self.kind.as_str(),
+            self.tool.as_deref(),
+            text(input),
+            self.input_hash,
+            opt_text(self.effect.as_ref()),
+            self.recovery.as_str(),
+            self.retry.max_attempts,
+            self.retry.backoff_ms,
+            opt_text(gate),
+            text(&self.refs),
+            text(&links),
+            self.status.as_str(),
+            self.attempts,
+            self.failures,
+            self.generation,
+            self.told.as_str(),
+            self.epoch.0,
+            self.unknown,
+            self.given,
+            self.begun_at,
+        ]
     }
 
     /// Writes what changes in a step's life; what it is never does.
@@ -235,42 +246,24 @@ impl StepRow {
         Ok(())
     }
 
-    /// A step settles: its row and its result in one statement.
-    pub async fn settle(
-        &self,
-        conn: &mut dyn Connection,
-        run: &RunId,
-        result: &Value,
-        result_hash: Hash,
-    ) -> Result<(), Error> {
-        let sql = "UPDATE steps SET status = $3, attempts = $4, failures = $5, generation = $6, told = $7, \
-             epoch = $8, unknown = $9, given = $10, decision = $11, snapshot = $12, retry_at = $13, \
-             cost_usd = $14, ended_at = $15, result = $16, result_hash = $17, error = NULL \
-             WHERE run = $1 AND seq = $2";
-        conn.execute(
-            sql,
-            params![
-                run.as_str(),
-                self.seq,
-                self.status.as_str(),
-                self.attempts,
-                self.failures,
-                self.generation,
-                self.told.as_str(),
-                self.epoch.0,
-                self.unknown,
-                self.given,
-                self.decision.map(DecisionKind::as_str),
-                self.snapshot,
-                self.retry_at,
-                self.cost_usd,
-                self.ended_at,
-                text(result),
-                result_hash,
-            ],
-        )
-        .await?;
-        Ok(())
+    /// A step settles: its row and its result, for [`SETTLE`].
+    pub fn settled(&self, run: &RunId, result: &Value, result_hash: Hash) -> Vec<Param> {
+        params![
+            run.as_str(),
+            self.seq,
+            self.status.as_str(),
+            self.attempts,
+            self.epoch.0,
+            self.unknown,
+            self.given,
+            self.decision.map(DecisionKind::as_str),
+            self.snapshot,
+            self.retry_at,
+            self.cost_usd,
+            self.ended_at,
+            text(result),
+            result_hash,
+        ]
     }
 
     pub async fn set_error(

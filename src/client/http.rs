@@ -1,0 +1,234 @@
+//! One request and its answer; sent again while the server is away.
+
+use reqwest::{Method, StatusCode, Url, header};
+use serde::{Serialize, de::DeserializeOwned};
+use std::time::{Duration, Instant};
+
+use super::{backoff::Backoff, error::Error};
+use crate::domain::{Code, Problem};
+
+/// A way to the server: cheap to clone, safe to share.
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    url: Url,
+    patience: Duration,
+    timeout: Duration,
+}
+
+/// What is asked. Kept as bytes, so that a repeat is the same to the last bit.
+pub(super) struct Request {
+    method: Method,
+    path: String,
+    body: Option<Vec<u8>>,
+    /// Makes a repeat known for what it is, where nothing in the body does.
+    key: Option<String>,
+    /// How long the server may take its time to answer.
+    wait: Duration,
+}
+
+/// Why there is no answer.
+enum Fault {
+    Away {
+        why: String,
+        asked: Option<Duration>,
+    },
+    Refused(Problem),
+}
+
+impl Client {
+    /// `url` is where the server listens, `token` one of the role agent.
+    pub fn new(url: &str, token: &str) -> Result<Self, Error> {
+        let setup = |why: &dyn std::fmt::Display| Error::Setup(why.to_string());
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            // Fails only if another thread was faster, which is as good.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        let mut url: Url = url.parse().map_err(|why| setup(&why))?;
+        if !url.path().ends_with('/') {
+            url.set_path(&format!("{}/", url.path()));
+        }
+        let mut bearer = header::HeaderValue::try_from(format!("Bearer {token}"))
+            .map_err(|_| Error::Setup("the token holds characters that no token has".into()))?;
+        bearer.set_sensitive(true);
+        let http = reqwest::Client::builder()
+            .default_headers([(header::AUTHORIZATION, bearer)].into_iter().collect())
+            .connect_timeout(Duration::from_secs(5))
+            .build()
+            .map_err(|why| setup(&why))?;
+        Ok(Self {
+            http,
+            url,
+            patience: Duration::from_secs(60),
+            timeout: Duration::from_secs(30),
+        })
+    }
+
+    /// How long a request is sent again while the server is away. Under a lease, its end is the limit.
+    pub fn patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// How long one try of a request may take, beyond what it asks the server to wait.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// Sends until there is an answer; `None` for one without a body.
+    pub(super) async fn ask<T: DeserializeOwned>(
+        &self,
+        request: Request,
+    ) -> Result<Option<T>, Error> {
+        let started = Instant::now();
+        let mut backoff = Backoff::default();
+        loop {
+            let (why, asked) = match self.exchange(&request).await {
+                Ok(body) if body.is_empty() => return Ok(None),
+                Ok(body) => return decode(&body).map(Some),
+                Err(Fault::Refused(problem)) => return Err(problem.into()),
+                Err(Fault::Away { why, asked }) => (why, asked),
+            };
+            let pause = backoff.next(asked);
+            let waited = started.elapsed();
+            if waited + pause > self.patience {
+                let url = self.url.to_string();
+                return Err(Error::Unreachable { url, waited, why });
+            }
+            tracing::debug!(path = request.path, why, ?pause, "the server is away");
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn exchange(&self, request: &Request) -> Result<Vec<u8>, Fault> {
+        let url = self.url.join(&request.path).map_err(|why| {
+            let detail = format!("{}: {why}", request.path);
+            Fault::Refused(Problem::new(Code::Malformed, detail))
+        })?;
+        let mut http = self
+            .http
+            .request(request.method.clone(), url)
+            .timeout(self.timeout + request.wait);
+        if let Some(body) = &request.body {
+            http = http
+                .header(header::CONTENT_TYPE, "application/json")
+                .body(body.clone());
+        }
+        if let Some(key) = &request.key {
+            http = http.header("Idempotency-Key", key);
+        }
+        let answer = http.send().await?;
+        let status = answer.status();
+        let asked = retry_after(&answer);
+        let body = answer.bytes().await?;
+        match status {
+            status if status.is_success() => Ok(body.into()),
+            StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT => Err(Fault::Away {
+                why: problem(status, &body).detail,
+                asked,
+            }),
+            status => Err(Fault::Refused(problem(status, &body))),
+        }
+    }
+}
+
+impl From<reqwest::Error> for Fault {
+    fn from(error: reqwest::Error) -> Self {
+        let mut why = error.to_string();
+        let mut source = std::error::Error::source(&error);
+        while let Some(cause) = source {
+            why = cause.to_string();
+            source = cause.source();
+        }
+        Self::Away { why, asked: None }
+    }
+}
+
+impl Request {
+    pub fn get(path: String) -> Self {
+        Self {
+            method: Method::GET,
+            path,
+            body: None,
+            key: None,
+            wait: Duration::ZERO,
+        }
+    }
+
+    pub fn post(path: String, body: &impl Serialize) -> Result<Self, Error> {
+        let body = serde_json::to_vec(body).map_err(Error::shape("the request"))?;
+        Ok(Self {
+            method: Method::POST,
+            body: Some(body),
+            ..Self::get(path)
+        })
+    }
+
+    /// A repeat of this request must not count twice, and only a key can tell.
+    pub fn keyed(self) -> Self {
+        Self {
+            key: Some(uuid::Uuid::now_v7().to_string()),
+            ..self
+        }
+    }
+
+    /// The server holds its answer back for up to this long.
+    pub fn waiting(self, wait_ms: i64) -> Self {
+        Self {
+            wait: Duration::from_millis(wait_ms.max(0) as u64),
+            ..self
+        }
+    }
+}
+
+/// A state may nest deeper than serde_json's own limit; the server has checked it.
+fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Error> {
+    let mut json = serde_json::Deserializer::from_slice(body);
+    json.disable_recursion_limit();
+    T::deserialize(&mut json).map_err(Error::shape("the server's answer"))
+}
+
+/// The refusal in the body, or what can be said of one that is not ours.
+fn problem(status: StatusCode, body: &[u8]) -> Problem {
+    serde_json::from_slice(body).unwrap_or_else(|_| {
+        let start = String::from_utf8_lossy(&body[..body.len().min(200)]);
+        Problem::new(Code::Internal, format!("HTTP {status}: {start}"))
+    })
+}
+
+fn retry_after(answer: &reqwest::Response) -> Option<Duration> {
+    let seconds = answer.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
+    seconds.parse().ok().map(Duration::from_secs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_never_shows_its_token() {
+        let client = Client::new("http://127.0.0.1:3047", "s47_secret").unwrap();
+        assert!(!format!("{client:?}").contains("s47_secret"));
+    }
+
+    #[test]
+    fn an_answer_that_is_not_ours_is_told_with_its_status() {
+        let told = problem(StatusCode::IM_A_TEAPOT, b"short and stout");
+        assert_eq!(told.detail, "HTTP 418 I'm a teapot: short and stout");
+    }
+
+    #[tokio::test]
+    async fn patience_is_bounded_when_nobody_listens() {
+        let client = Client::new("http://127.0.0.1:9", "t")
+            .unwrap()
+            .patience(Duration::from_millis(300));
+        let started = Instant::now();
+        let error = client
+            .ask::<()>(Request::get("v1/runs/x".into()))
+            .await
+            .unwrap_err();
+        assert!(matches!(error, Error::Unreachable { .. }), "{error}");
+        assert!(started.elapsed() < Duration::from_secs(5));
+    }
+}
