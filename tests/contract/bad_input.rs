@@ -134,7 +134,8 @@ async fn a_field_of_the_wrong_type_is_refused_by_its_path(on: Engine) {
     let api = on.shared().await;
     let agent = ground(&api).await;
     let before = agent.facts().await;
-    let free = ["input", "state", "result", "partial"];
+    // A schema may be a boolean too.
+    let free = ["input", "state", "result", "partial", "state_schema"];
     for (call, path, body) in calls(&agent) {
         for (field, value) in body.as_object().unwrap() {
             if free.contains(&field.as_str()) {
@@ -144,7 +145,7 @@ async fn a_field_of_the_wrong_type_is_refused_by_its_path(on: Engine) {
                 Value::String(_) | Value::Bool(_) => vec![json!(1), json!([]), json!({})],
                 Value::Number(_) => vec![json!("1"), json!(1.5), json!([]), json!(true)],
                 Value::Array(_) => vec![json!({}), json!("x"), json!([1.5])],
-                _ => vec![json!("x"), json!([1]), json!(1)],
+                _ => vec![json!("x"), json!(true), json!(1)],
             };
             for wrong in wrong {
                 let mut body = body.clone();
@@ -176,7 +177,7 @@ async fn a_body_that_is_not_one_json_object_is_refused(on: Engine) {
             deep.clone().into_bytes(),
             format!("{valid}{valid}").into_bytes(),
             format!("{valid},").into_bytes(),
-            valid[..valid.len() - 1].as_bytes().to_vec(),
+            valid.as_bytes()[..valid.len() - 1].to_vec(),
             valid.replace(':', "=").into_bytes(),
             valid
                 .replace("true", "NaN")
@@ -190,6 +191,53 @@ async fn a_body_that_is_not_one_json_object_is_refused(on: Engine) {
         }
         assert_eq!(agent.facts().await, before, "{call}");
     }
+}
+
+/// Fields without their names mean whatever the order of a declaration says: never an accepted body.
+async fn a_list_in_place_of_an_object_is_refused(on: Engine) {
+    let api = on.shared().await;
+    let agent = ground(&api).await;
+    let before = agent.facts().await;
+    let e = agent.epoch;
+    let error = json!(["kind", "message"]);
+    for (path, body) in [
+        ("/v1/runs".to_owned(), json!([unique("run"), "tests"])),
+        (
+            agent.path("lease"),
+            json!(["w", 30_000, null, null, null, true]),
+        ),
+        ("/v1/claims".to_owned(), json!(["w", [unique("agent")]])),
+        (agent.path("heartbeat"), json!([e])),
+        (agent.path("steps"), json!([e, "two", "two"])),
+        (agent.at(1, "commit"), json!([e, 1, "result"])),
+        (agent.at(1, "fail"), json!([e, 1, error])),
+        (
+            agent.at(1, "fail"),
+            json!({"epoch": e, "attempt": 1, "error": error}),
+        ),
+        (
+            agent.at(1, "commit"),
+            json!({"epoch": e, "attempt": 1, "usage": [1, 2, 0.5]}),
+        ),
+        (
+            agent.path("steps"),
+            json!({"epoch": e, "key": "two", "name": "two", "retry": [3, 10]}),
+        ),
+        (
+            agent.path("steps"),
+            json!({"epoch": e, "key": "two", "name": "two", "effect": ["bank"]}),
+        ),
+        (agent.at(1, "progress"), json!([e, 1, "partial"])),
+        (agent.path("release"), json!([e])),
+        (agent.path("finish"), json!([e, "done"])),
+        (
+            format!("/v1/runs/{}/decisions", agent.run),
+            json!(["pause"]),
+        ),
+    ] {
+        api.post(&path, body).await.bad_input("");
+    }
+    assert_eq!(agent.facts().await, before);
 }
 
 /// What a value may not hold, wherever it stands.
@@ -431,6 +479,7 @@ both_engines!(
     a_missing_field_is_refused_at_every_call,
     a_field_of_the_wrong_type_is_refused_by_its_path,
     a_body_that_is_not_one_json_object_is_refused,
+    a_list_in_place_of_an_object_is_refused,
     hostile_values_are_refused_wherever_a_value_may_stand,
     nul_is_refused_in_every_text,
     an_envelope_with_a_field_twice_is_refused,

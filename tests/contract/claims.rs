@@ -105,13 +105,10 @@ async fn a_sleeping_run_is_runnable_only_when_its_time_has_come(on: Engine) {
         .post(&sleeper.path("lease"), json!({"worker": "w"}))
         .await;
     assert_eq!(early.refused(409, "run_not_runnable")["status"], "ready");
-    assert!(
-        claim(&api, &agent, json!({"wait_ms": 20_000}))
-            .await
-            .is_some(),
-        "it woke a waiting claim"
-    );
-    assert!(chrono::Utc::now().to_rfc3339() > until.as_str().unwrap().to_owned());
+    let woken = claim(&api, &agent, json!({"wait_ms": 20_000})).await;
+    assert!(woken.is_some(), "it woke a waiting claim");
+    let now = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Micros, true);
+    assert!(now.as_str() > until.as_str().unwrap(), "not before {until}");
 }
 
 async fn a_slept_out_run_can_be_leased_by_name(on: Engine) {

@@ -87,12 +87,12 @@ async fn evidence_is_bounded(on: Engine) {
     let old = api.agent(json!({})).await;
     old.executes("one", json!({})).await;
     let new = old.dies().await;
-    let large = "x".repeat(12 << 20);
+    let large = "x".repeat(4 << 20);
     old.commit(1, 1, json!({"result": large}))
         .await
         .refused(409, "lease_lost");
     let step = api.get(&new.path("steps/1")).await;
-    assert!(step.text.len() < 4 << 20, "{} bytes", step.text.len());
+    assert!(step.text.len() < 2 << 20, "{} bytes", step.text.len());
     assert!(!step.is(200)["step"]["attempts"][0]["evidence"].is_null());
 }
 

@@ -6,12 +6,12 @@ use proptest::{
     test_runner::{Config, TestCaseError, TestRunner},
 };
 use serde_json::{Value, json};
-use std::{collections::HashSet, env};
+use std::collections::HashSet;
 use tokio::{runtime::Handle, sync::Mutex, task::block_in_place};
 
 use crate::{
     bad_input::{calls, ground},
-    support::{Agent, Answer, Api, Engine, Server, both_engines},
+    support::{Agent, Answer, Api, Engine, Server, both_engines, campaigns, rounds},
 };
 
 #[derive(Debug, Clone)]
@@ -283,13 +283,8 @@ async fn a_mutated_body_is_accepted_or_refused_and_never_both(on: Engine) {
         known: HashSet::new(),
         head: 0,
     });
-    let cases = if env::var_os("STEP47_TORTURE").is_some() {
-        5000
-    } else {
-        250
-    };
     let config = Config {
-        cases,
+        cases: rounds(250) as u32,
         max_shrink_iters: 100,
         failure_persistence: None,
         ..Config::default()
@@ -309,3 +304,5 @@ async fn a_mutated_body_is_accepted_or_refused_and_never_both(on: Engine) {
 }
 
 both_engines!(a_mutated_body_is_accepted_or_refused_and_never_both);
+
+campaigns!(a_mutated_body_is_accepted_or_refused_and_never_both);

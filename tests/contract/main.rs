@@ -2,7 +2,7 @@
 //!
 //! Written from the contract, as an outsider would: raw JSON over HTTP, real processes, real kills.
 //! `cargo xtask test` starts the PostgreSQL that one half needs; `STEP47_TEST_ENGINES=sqlite` leaves it out,
-//! `STEP47_TORTURE=1` repeats the kills many more times.
+//! `cargo xtask torture` repeats the kills many more times.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Engine, Server, both_engines};
+use crate::support::{Engine, Server, both_engines, together};
 
 async fn every_operation_of_rfc_6902_applies(on: Engine) {
     let api = on.shared().await;
@@ -100,6 +100,53 @@ async fn a_patch_that_does_not_fit_changes_nothing(on: Engine) {
         .commit(seq, 1, json!({"patch": [{"op": "remove", "path": "/a"}]}))
         .await
         .is(200);
+    assert_eq!(
+        api.snapshot(&agent.run, 1).await["state"],
+        json!({"list": [1, 2]})
+    );
+}
+
+/// Good and bad commits of one run that share a moment, perhaps a transaction.
+async fn a_patch_that_fails_leaves_the_others_beside_it_whole(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"state": {"list": []}})).await;
+    for i in 0..24 {
+        agent.executes(&format!("k{i}"), json!({})).await;
+    }
+    together(24, |i| {
+        let agent = agent.clone();
+        async move {
+            let add = json!({"op": "add", "path": "/list/-", "value": i});
+            let broken = json!({"op": "remove", "path": "/nothing"});
+            let seq = i as i64 + 1;
+            match i % 3 {
+                0 => {
+                    let answer = agent.commit(seq, 1, json!({"patch": [add, broken]})).await;
+                    answer.refused(422, "patch_failed");
+                }
+                1 => {
+                    let answer = agent
+                        .commit(seq, 1, json!({"state": {"stale": i}, "base": 99}))
+                        .await;
+                    answer.refusal();
+                }
+                _ => {
+                    agent.commit(seq, 1, json!({"patch": [add]})).await.is(200);
+                }
+            }
+        }
+    })
+    .await;
+    let state = api.snapshot(&agent.run, 8).await["state"].clone();
+    let mut list: Vec<_> = state["list"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_u64)
+        .collect();
+    list.sort_unstable();
+    assert_eq!(list, (0..24).filter(|i| i % 3 == 2).collect::<Vec<_>>());
+    assert_eq!(api.run(&agent.run).await["snapshot"], 8);
 }
 
 async fn what_is_no_patch_is_bad_input(on: Engine) {
@@ -181,6 +228,7 @@ async fn a_patch_cannot_nest_the_state_beyond_the_limit(on: Engine) {
 both_engines!(
     every_operation_of_rfc_6902_applies,
     a_patch_that_does_not_fit_changes_nothing,
+    a_patch_that_fails_leaves_the_others_beside_it_whole,
     what_is_no_patch_is_bad_input,
     a_patch_that_explodes_is_refused,
     a_patch_cannot_nest_the_state_beyond_the_limit,

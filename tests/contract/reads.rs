@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, Engine, both_engines, unique};
+use crate::support::{Api, Engine, Server, both_engines, together, unique};
 
 /// Walks all pages of `/v1/runs` and gives the ids, page by page.
 async fn pages(api: &Api, query: &str, mut between: impl AsyncFnMut()) -> Vec<Vec<String>> {
@@ -136,7 +136,6 @@ async fn strange_questions_get_a_clear_no(on: Engine) {
         "limit=1001",
         "limit=-1",
         "limit=x",
-        "limit=",
         "limit=99999999999999999999",
         "status=asleep",
         "cursor=x",
@@ -252,6 +251,32 @@ async fn pages_of_steps_hold_each_step_once_and_in_order(on: Engine) {
     assert_eq!(page["steps"], json!([]));
 }
 
+/// Many watchers at once: readers must neither starve each other nor the writer.
+async fn many_readers_at_once_all_get_their_answers(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    let agent = api.agent(json!({})).await;
+    agent.does("one", json!({"state": 1})).await;
+    let seq = agent.executes("two", json!({})).await;
+    together(64, |i| {
+        let agent = agent.clone();
+        async move {
+            for _ in 0..5 {
+                match i % 6 {
+                    0 => agent.api.get(&agent.path("steps")).await.is(200),
+                    1 => agent.api.get(&agent.path("steps/2")).await.is(200),
+                    2 => agent.api.get(&agent.path("snapshots/1")).await.is(200),
+                    3 => agent.api.get("/v1/runs").await.is(200),
+                    4 => agent.heartbeat(json!({})).await.is(200),
+                    _ => agent.api.run(&agent.run).await,
+                };
+            }
+        }
+    })
+    .await;
+    agent.commit(seq, 1, json!({"state": 2})).await.is(200);
+}
+
 async fn every_snapshot_stays_readable(on: Engine) {
     let api = on.shared().await;
     let agent = api.agent(json!({"state": {"log": []}})).await;
@@ -300,6 +325,7 @@ both_engines!(
     a_limit_of_1000_is_the_largest,
     a_list_of_runs_is_bounded_without_a_limit,
     pages_of_steps_hold_each_step_once_and_in_order,
+    many_readers_at_once_all_get_their_answers,
     every_snapshot_stays_readable,
     unknown_paths_and_methods_are_refused_in_the_same_form,
 );

@@ -140,7 +140,7 @@ async fn an_id_may_use_all_its_characters_up_to_128(on: Engine) {
         assert_eq!(api.run(&id).await["id"], json!(id));
         let agent = api.lease(&id, json!({})).await;
         agent.does("one", json!({"state": 1})).await;
-        assert_eq!(api.events(0, Some(&id)).await.is_empty(), false);
+        assert!(!api.events(0, Some(&id)).await.is_empty());
     }
 }
 

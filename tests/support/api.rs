@@ -41,8 +41,9 @@ impl Api {
         }
     }
 
-    pub fn base(&self) -> &str {
-        &self.base
+    /// Its address and token, for another process.
+    pub fn parts(&self) -> (&str, &str) {
+        (&self.base, self.token.as_deref().unwrap_or_default())
     }
 
     pub fn with_token(&self, token: &str) -> Self {
@@ -91,6 +92,16 @@ impl Api {
         let request = self.request(Method::POST, path).json(&body);
         let request = request.header("idempotency-key", key);
         Answer::to(request, format!("POST {path} {body} as {key}")).await
+    }
+
+    /// More than a server may want to read: it may answer and hang up before it has all, so the connection is not kept.
+    pub async fn post_large(&self, path: &str, body: Value) -> Answer {
+        let request = self.request(Method::POST, path).json(&body);
+        Answer::to(
+            request.header("connection", "close"),
+            format!("POST {path} (large)"),
+        )
+        .await
     }
 
     /// Bytes that may not be JSON at all.

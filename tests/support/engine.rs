@@ -2,18 +2,14 @@
 
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use std::{env, path::Path};
-use tokio::sync::OnceCell;
 
-use super::{Api, Server, unique};
+use super::unique;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     Sqlite,
     Postgres,
 }
-
-static SQLITE: OnceCell<Result<Server, String>> = OnceCell::const_new();
-static POSTGRES: OnceCell<Result<Server, String>> = OnceCell::const_new();
 
 impl Engine {
     /// `STEP47_TEST_ENGINES=sqlite` leaves the other one out; by default both run.
@@ -22,27 +18,6 @@ impl Engine {
         match env::var("STEP47_TEST_ENGINES") {
             Ok(engines) => engines.split(',').any(|engine| engine.trim() == name),
             Err(_) => true,
-        }
-    }
-
-    /// The server that quick tests share; each keeps to its own runs and agents.
-    pub async fn shared(self) -> Api {
-        match self.cell().get_or_init(|| Server::try_start(self)).await {
-            Ok(server) => server.api(),
-            Err(why) => panic!("the shared server did not start: {why}"),
-        }
-    }
-
-    /// What the shared server said last, if there is one.
-    pub fn shared_log(self) -> String {
-        let server = self.cell().get().and_then(|server| server.as_ref().ok());
-        server.map_or(String::new(), Server::log)
-    }
-
-    fn cell(self) -> &'static OnceCell<Result<Server, String>> {
-        match self {
-            Self::Sqlite => &SQLITE,
-            Self::Postgres => &POSTGRES,
         }
     }
 

@@ -6,6 +6,7 @@ mod engine;
 mod events;
 mod process;
 mod server;
+mod shared;
 mod wait;
 
 pub use agent::Agent;
@@ -67,6 +68,32 @@ macro_rules! both_engines {
     };
 }
 pub(crate) use both_engines;
+
+/// The same tests as long campaigns, for `cargo xtask torture`; see `rounds`.
+macro_rules! campaigns {
+    ($($test:ident),+ $(,)?) => {
+        mod torture {
+            use crate::support::{Engine, run};
+            $(
+                #[test]
+                #[ignore = "a long campaign: cargo xtask torture"]
+                fn $test() {
+                    run(Engine::Sqlite, super::$test);
+                    run(Engine::Postgres, super::$test);
+                }
+            )+
+        }
+    };
+}
+pub(crate) use campaigns;
+
+/// How often to repeat what goes wrong only sometimes: `STEP47_TORTURE=1` asks for many more.
+pub fn rounds(usual: usize) -> usize {
+    match std::env::var_os("STEP47_TORTURE") {
+        Some(_) => usual * 20,
+        None => usual,
+    }
+}
 
 /// For what one engine alone can do: several servers on one store, a database that hangs up.
 macro_rules! on_postgres {

@@ -2,11 +2,10 @@
 
 use std::{
     fs::File,
-    io::{BufRead, BufReader},
+    os::unix::process::parent_id,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
-use tokio::sync::oneshot;
 
 /// Where it can be set, a bound on a server's memory: what goes wrong there must not take the machine along.
 const BOUNDED: &str = r#"ulimit -v 6000000 2>/dev/null; exec "$0" "$@""#;
@@ -33,41 +32,51 @@ pub fn signal(pid: u32, name: &str) {
     assert!(sent.success(), "kill -{name} {pid}");
 }
 
+/// When a process is over, whatever became of the test that started it.
+#[derive(Clone, Copy)]
+pub enum Until {
+    /// The end of these tests' own process.
+    Here,
+    /// The end of the process that runs tests one by one.
+    Runner,
+}
+
 /// A running `step47 serve`.
 pub struct Process {
     child: Child,
-    /// Waits for the end of its input, that is of these tests, and ends what they left behind.
+    /// Ends what the tests left behind.
     guard: Child,
+    /// What it says on stdout, and what on stderr.
+    said: PathBuf,
     log: PathBuf,
 }
 
 impl Process {
-    /// Starts a server; the receiver gets the address it listens on.
-    pub fn serve(url: &str, dir: &Path, log: &str) -> (Self, oneshot::Receiver<String>) {
-        let log = dir.join(log);
-        let mut child = step47(dir)
+    pub fn serve(url: &str, dir: &Path, name: &str, until: Until) -> Self {
+        let said = dir.join(format!("{name}.out"));
+        let log = dir.join(format!("{name}.log"));
+        let child = step47(dir)
             .args(["serve", "--store", url, "--listen", "127.0.0.1:0"])
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(File::create(&log).expect("a log file"))
+            .stdout(File::create(&said).expect("a file"))
+            .stderr(File::create(&log).expect("a file"))
             .spawn()
             .expect("the server starts");
-        let stdout = child.stdout.take().expect("its stdout");
-        let (found, address) = oneshot::channel();
-        std::thread::spawn(move || {
-            let mut found = Some(found);
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                let Some((_, address)) = line.split_once("listening on http://") else {
-                    continue;
-                };
-                let address = address.split_whitespace().next().unwrap_or_default();
-                if let Some(found) = found.take() {
-                    let _ = found.send(format!("http://{address}"));
-                }
-            }
-        });
-        let guard = guard(child.id(), dir);
-        (Self { child, guard, log }, address)
+        let guard = guard(child.id(), dir, until);
+        Self {
+            child,
+            guard,
+            said,
+            log,
+        }
+    }
+
+    /// The address it listens on, once it does.
+    pub fn address(&self) -> Option<String> {
+        let said = std::fs::read_to_string(&self.said).ok()?;
+        let (_, rest) = said.split_once("listening on http://")?;
+        let (address, _) = rest.split_once('\n')?;
+        Some(format!("http://{}", address.trim()))
     }
 
     pub fn pid(&self) -> u32 {
@@ -87,10 +96,8 @@ impl Process {
         matches!(self.child.try_wait(), Ok(Some(_)))
     }
 
-    pub fn log(&self) -> String {
-        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
-        let lines: Vec<_> = text.lines().collect();
-        lines[lines.len().saturating_sub(30)..].join("\n")
+    pub fn log(&self) -> &Path {
+        &self.log
     }
 }
 
@@ -98,16 +105,32 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
         if std::thread::panicking() {
-            eprintln!("--- the server's last words ---\n{}", self.log());
+            eprintln!("--- a server's last words ---\n{}", tail(&self.log));
         }
     }
 }
 
-fn guard(pid: u32, dir: &Path) -> Child {
+/// The end of a log.
+pub fn tail(log: &Path) -> String {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<_> = text.lines().collect();
+    lines[lines.len().saturating_sub(30)..].join("\n")
+}
+
+fn guard(pid: u32, dir: &Path, until: Until) -> Child {
+    let (wait, point) = match until {
+        // Its input ends with this process.
+        Until::Here => ("cat".to_owned(), None),
+        Until::Runner => {
+            let wait = format!("while kill -0 {}; do sleep 1; done", parent_id());
+            (wait, super::shared::meeting_point())
+        }
+    };
+    let script = format!(r#"{wait}; kill -9 "$1"; shift; rm -rf "$@""#);
     Command::new("sh")
-        .args(["-c", r#"cat; kill -9 "$1"; rm -rf "$2""#, "guard"])
-        .arg(pid.to_string())
+        .args(["-c", &script, "guard", &pid.to_string()])
         .arg(dir)
+        .args(point)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

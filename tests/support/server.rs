@@ -1,17 +1,21 @@
 //! A server of its own for a test, or two on one store; killed, restarted and stopped by its own pid.
 
-use std::{process::Output, sync::Arc, time::Duration};
+use std::{path::Path, process::Output, sync::Arc, time::Duration};
 use tempfile::TempDir;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::Instant,
+};
 
 use super::{
     Api, Engine,
     engine::{administer, database},
-    process::{Process, step47},
+    process::{Process, Until, step47, tail},
+    wait::{DEADLINE, pause},
 };
 
 /// How many stores live at once: each server holds its connections to PostgreSQL.
-static STORES: Semaphore = Semaphore::const_new(4);
+static STORES: Semaphore = Semaphore::const_new(6);
 
 /// A fresh store, the ground of one or more servers.
 pub struct Store {
@@ -70,14 +74,14 @@ pub struct Server {
 
 impl Server {
     pub async fn start(engine: Engine) -> Self {
-        Self::try_start(engine)
+        Self::try_start(engine, Until::Here)
             .await
             .unwrap_or_else(|e| panic!("{e}"))
     }
 
-    pub async fn try_start(engine: Engine) -> Result<Self, String> {
+    pub async fn try_start(engine: Engine, until: Until) -> Result<Self, String> {
         let store = Arc::new(Store::fresh(engine).await?);
-        let (process, base) = serve(&store).await?;
+        let (process, base) = serve(&store, until).await?;
         let admin = store.token("admin", "tests").await?;
         Ok(Self {
             process,
@@ -89,7 +93,9 @@ impl Server {
 
     /// One more server on the same store.
     pub async fn another(&self) -> Self {
-        let (process, base) = serve(&self.store).await.unwrap_or_else(|e| panic!("{e}"));
+        let (process, base) = serve(&self.store, Until::Here)
+            .await
+            .unwrap_or_else(|e| panic!("{e}"));
         Self {
             process,
             base,
@@ -109,7 +115,7 @@ impl Server {
         Api::new(&self.base, &token.unwrap_or_else(|e| panic!("{e}")))
     }
 
-    pub fn log(&self) -> String {
+    pub fn log(&self) -> &Path {
         self.process.log()
     }
 
@@ -130,21 +136,32 @@ impl Server {
 
     pub async fn restart(&mut self) {
         self.kill();
-        let (process, base) = serve(&self.store).await.unwrap_or_else(|e| panic!("{e}"));
+        let (process, base) = serve(&self.store, Until::Here)
+            .await
+            .unwrap_or_else(|e| panic!("{e}"));
         self.process = process;
         self.base = base;
     }
 }
 
-async fn serve(store: &Store) -> Result<(Process, String), String> {
-    let log = super::unique("server.log");
-    let (process, address) = Process::serve(&store.url, store.dir.path(), &log);
-    match tokio::time::timeout(Duration::from_secs(30), address).await {
-        Ok(Ok(base)) => Ok((process, base)),
-        _ => Err(format!(
-            "no `listening on http://…` from server {}: {}",
-            process.pid(),
-            process.log()
-        )),
+async fn serve(store: &Store, until: Until) -> Result<(Process, String), String> {
+    let mut process = Process::serve(
+        &store.url,
+        store.dir.path(),
+        &super::unique("server"),
+        until,
+    );
+    let end = Instant::now() + DEADLINE;
+    loop {
+        if let Some(base) = process.address() {
+            return Ok((process, base));
+        }
+        if process.ended() || Instant::now() > end {
+            let said = tail(process.log());
+            return Err(format!(
+                "no `listening on http://…` from the server: {said}"
+            ));
+        }
+        pause(10).await;
     }
 }

@@ -9,9 +9,8 @@ use std::{
     time::Duration,
 };
 
-use super::rounds;
 use crate::support::{
-    Api, Engine, Server, Stream, both_engines, ids, is_strictly_rising, together,
+    Api, Engine, Server, Stream, both_engines, campaigns, ids, is_strictly_rising, rounds, together,
 };
 
 /// Reads a few events, hangs up, and goes on with its cursor at another door, until the writers are done and it has all.
@@ -123,3 +122,5 @@ both_engines!(
     a_reconnecting_reader_sees_each_event_once_and_in_order,
     a_reader_finds_its_place_again_after_a_restart,
 );
+
+campaigns!(a_reconnecting_reader_sees_each_event_once_and_in_order);

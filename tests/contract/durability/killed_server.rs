@@ -1,10 +1,7 @@
 //! Acknowledged means durable: `kill -9` of the server under load, again and again.
 
-use super::{
-    load::{Load, verify},
-    rounds,
-};
-use crate::support::{Engine, Server, both_engines, pause};
+use super::load::{Load, verify};
+use crate::support::{Engine, Server, both_engines, campaigns, pause, rounds};
 
 async fn a_killed_server_loses_no_acknowledged_commit(on: Engine) {
     let mut server = Server::start(on).await;
@@ -23,3 +20,5 @@ async fn a_killed_server_loses_no_acknowledged_commit(on: Engine) {
 }
 
 both_engines!(a_killed_server_loses_no_acknowledged_commit);
+
+campaigns!(a_killed_server_loses_no_acknowledged_commit);

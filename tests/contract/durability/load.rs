@@ -121,13 +121,13 @@ async fn work(
             .expect("a list")
             .push(json!({"step": n}));
         let mut body = json!({"epoch": epoch, "attempt": 1, "result": {"n": n}});
-        if i % 2 == 0 {
+        if i.is_multiple_of(2) {
             body["state"] = state.clone();
         } else {
             let grow = json!({"op": "add", "path": "/list/-", "value": {"step": n}});
             body["patch"] = json!([{"op": "replace", "path": "/n", "value": n}, grow]);
         }
-        if i % 3 == 0 {
+        if i.is_multiple_of(3) {
             body["next"] = step(n + 1);
         }
         let commit = send(&way, &format!("/v1/runs/{run}/steps/{n}/commit"), &body).await;

@@ -1,10 +1,7 @@
 //! The database hangs up in the middle of everything: the outcome of a COMMIT may be unknown, but never wrong.
 
-use super::{
-    load::{Load, verify},
-    rounds,
-};
-use crate::support::{Engine, Server, on_postgres};
+use super::load::{Load, verify};
+use crate::support::{Engine, Server, on_postgres, rounds};
 
 async fn a_lost_database_connection_loses_no_acknowledged_commit(on: Engine) {
     let server = Server::start(on).await;

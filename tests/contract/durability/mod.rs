@@ -8,11 +8,3 @@ mod reaper;
 mod restarts;
 mod stopped_worker;
 mod two_servers;
-
-/// How often to repeat what goes wrong only sometimes.
-fn rounds(usual: usize) -> usize {
-    match std::env::var_os("STEP47_TORTURE") {
-        Some(_) => usual * 20,
-        None => usual,
-    }
-}

@@ -126,11 +126,8 @@ async fn a_stopped_worker_that_wakes_can_write_nothing(on: Engine) {
     let server = Server::start(on).await;
     let api = server.api();
     let run = api.create(json!({})).await;
-    let (base, token) = (
-        api.base().to_owned(),
-        server.store.token("agent", "zombie").await.unwrap(),
-    );
-    let mut worker = tokio::task::block_in_place(|| Worker::start(&base, &token, &run));
+    let (base, token) = api.parts();
+    let mut worker = tokio::task::block_in_place(|| Worker::start(base, token, &run));
     assert_eq!(
         tokio::task::block_in_place(|| worker.says()).as_deref(),
         Some("working")
