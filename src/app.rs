@@ -1,10 +1,19 @@
 //! The document shell and the route table.
 
-use leptos::prelude::*;
+use leptos::{nonce::use_nonce, prelude::*};
 use leptos_meta::{MetaTags, Stylesheet, Title, provide_meta_context};
 use leptos_router::{
+    SsrMode,
     components::{Route, Router, Routes},
     path,
+};
+
+use crate::{
+    components::{keyboard::Keys, theme, time::Clock},
+    live::Live,
+    pages::{
+        not_found::NotFoundPage, run::RunPage, runs::RunsPage, shell::Shell, signin::SignInPage,
+    },
 };
 
 /// The HTML document around every page.
@@ -15,6 +24,9 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
             <head>
                 <meta charset="utf-8"/>
                 <meta name="viewport" content="width=device-width, initial-scale=1"/>
+                <meta name="color-scheme" content="light dark"/>
+                <script nonce=use_nonce()>{theme::BEFORE_PAINT}</script>
+                <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 <AutoReload options=options.clone()/>
                 <HydrationScripts options/>
                 <MetaTags/>
@@ -26,18 +38,23 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
     }
 }
 
+/// Every page is complete before it is sent: readable before, and without, WASM.
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();
+    Clock::provide();
+    Keys::provide();
+    Shell::provide(Live::provide());
     view! {
         <Stylesheet id="step47" href="/pkg/step47.css"/>
         <Title text="Step47"/>
         <Router>
-            <main>
-                <Routes fallback=|| "Not found">
-                    <Route path=path!("/") view=|| view! { <h1>"Runs"</h1> }/>
-                </Routes>
-            </main>
+            <Routes fallback=NotFoundPage>
+                <Route path=path!("/") view=RunsPage ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id") view=RunPage ssr=SsrMode::Async/>
+                <Route path=path!("/signin") view=SignInPage ssr=SsrMode::Async/>
+            </Routes>
         </Router>
     }
+    .into_any()
 }

@@ -2,14 +2,25 @@
 //!
 //! One crate, three faces: `ssr` is the server, `hydrate` the browser, `client` the agents' SDK.
 
+// A view's type is as deep as the page.
+#![recursion_limit = "256"]
+
 pub mod domain;
 
+#[cfg(feature = "web")]
+pub mod api;
 #[cfg(feature = "web")]
 pub mod app;
 #[cfg(feature = "ssr")]
 pub mod cli;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "web")]
+pub mod components;
+#[cfg(feature = "web")]
+pub mod live;
+#[cfg(feature = "web")]
+pub mod pages;
 #[cfg(feature = "ssr")]
 pub mod server;
 #[cfg(feature = "ssr")]

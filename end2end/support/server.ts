@@ -19,6 +19,8 @@ export interface Server {
   signInLink: string;
   /** `sqlite:…`, for other commands of the binary on the same store. */
   store: string;
+  /** Ends the process and starts another one on the same store and port. */
+  restart(whileAway?: () => Promise<void>): Promise<void>;
   /** Ends the process and removes the store. */
   stop(): Promise<void>;
 }
@@ -33,24 +35,40 @@ export function binary(): string {
 export async function startServer(args: string[] = []): Promise<Server> {
   const directory = await mkdtemp(join(tmpdir(), "step47-e2e-"));
   const store = `sqlite:${join(directory, "step47.db")}`;
-  const child = spawn(binary(), ["serve", "--store", store, "--listen", "127.0.0.1:0", ...args], {
-    cwd: ROOT,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  let child: ChildProcess | undefined;
+  const start = async (listen: string, first: boolean): Promise<Announced> => {
+    child = spawn(binary(), ["serve", "--store", store, "--listen", listen, ...args], {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    return announced(child, first);
+  };
   const stop = async () => {
-    await end(child);
+    if (child) await end(child);
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    return { ...(await announced(child)), store, stop };
+    const { url, signInLink } = await start("127.0.0.1:0", true);
+    const restart = async (whileAway: () => Promise<void> = async () => {}) => {
+      if (child) await end(child);
+      await whileAway();
+      await start(new URL(url).host, false);
+    };
+    return { url, signInLink, store, restart, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** Waits until the server has printed where it listens and how to sign in. */
-function announced(child: ChildProcess): Promise<{ url: string; signInLink: string }> {
+interface Announced {
+  url: string;
+  /** Empty but at the first start. */
+  signInLink: string;
+}
+
+/** Waits until the server has printed where it listens and, at its first start, how to sign in. */
+function announced(child: ChildProcess, first: boolean): Promise<Announced> {
   return new Promise((resolve, reject) => {
     const said: string[] = [];
     const fail = (why: string) => reject(new Error(`step47 serve ${why}; it said:\n${said.join("\n")}`));
@@ -67,11 +85,11 @@ function announced(child: ChildProcess): Promise<{ url: string; signInLink: stri
     let signInLink: string | undefined;
     createInterface({ input: child.stdout! }).on("line", (line) => {
       said.push(line);
-      url ??= /listening on (http:\/\/\S+)/.exec(line)?.[1];
       signInLink ??= /sign in: (http:\/\/\S+)/.exec(line)?.[1];
-      if (url && signInLink) {
+      url ??= /listening on (http:\/\/\S+)/.exec(line)?.[1];
+      if (url && (signInLink || !first)) {
         clearTimeout(deadline);
-        resolve({ url, signInLink });
+        resolve({ url, signInLink: signInLink ?? "" });
       }
     });
   });

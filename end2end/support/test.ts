@@ -2,6 +2,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, type Page, test as base } from "@playwright/test";
 
+import { Agent } from "./agent.ts";
 import { type Server, startServer } from "./server.ts";
 
 interface Fixtures {
@@ -9,6 +10,8 @@ interface Fixtures {
   server: Server;
   /** A page signed in as the first admin. */
   admin: Page;
+  /** A program that records runs over /v1. */
+  agent: Agent;
   /** Errors of the page so far. A test that expects one empties the list; what is left at the end fails the test. */
   consoleErrors: string[];
 }
@@ -34,10 +37,25 @@ export const test = base.extend<Fixtures>({
   ],
 
   admin: async ({ page, server }, use) => {
-    await page.goto(server.signInLink);
+    await signIn(page, server.signInLink);
     await use(page);
   },
+
+  agent: async ({ server }, use) => {
+    await use(await Agent.with(server));
+  },
 });
+
+/** Follows the one-time link and presses the button that spends it. */
+export async function signIn(page: Page, link: string): Promise<void> {
+  await page.goto(link);
+  await page.getByRole("button", { name: /^Sign in as / }).click();
+}
+
+/** The page is hydrated and hears of what happens. */
+export async function expectLive(page: Page): Promise<void> {
+  await expect(page.getByRole("banner").getByRole("status")).toHaveText("live");
+}
 
 /** Nothing that axe knows to be wrong for someone with a screen reader, a keyboard or low vision. */
 export async function expectAccessible(page: Page): Promise<void> {

@@ -1,7 +1,7 @@
 // The first things anyone does: sign in, see the runs, find the page alive.
 import type { Page } from "@playwright/test";
 
-import { expect, expectAccessible, test } from "../support/test.ts";
+import { expect, expectAccessible, expectLive, signIn, test } from "../support/test.ts";
 
 const runs = (page: Page) => page.getByRole("heading", { level: 1, name: "Runs" });
 
@@ -31,8 +31,9 @@ test("the page loads its WASM and its style, and all it loads is the server's ow
   const files = ["/pkg/step47.js", "/pkg/step47.wasm", "/pkg/step47.css"].map((path) =>
     page.waitForResponse(server.url + path),
   );
-  await page.goto(server.signInLink);
+  await signIn(page, server.signInLink);
   for (const response of await Promise.all(files)) expect(response.status(), response.url()).toBe(200);
+  await expectLive(page);
   expect(loaded.filter((url) => !url.startsWith(`${server.url}/`))).toEqual([]);
 });
 

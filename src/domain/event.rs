@@ -40,6 +40,13 @@ super::status::words!(EventKind {
     LateEvidence = "late_evidence", Decision = "decision",
 });
 
+impl EventKind {
+    /// It makes a run appear, or changes its status.
+    pub fn moves_run(self) -> bool {
+        matches!(self, Self::RunCreated | Self::RunStatus | Self::RunFinished)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 pub struct Event {

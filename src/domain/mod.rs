@@ -1,6 +1,7 @@
 //! The nouns of Step47 and the rules between them: no I/O, shared by server, browser and agents.
 
 pub mod access;
+pub mod as_of;
 pub mod attempt;
 pub mod begin;
 pub mod counts;
@@ -11,18 +12,26 @@ pub mod hash;
 pub mod ids;
 pub mod json;
 pub mod lease;
+pub mod needs;
 pub mod patch;
 pub mod problem;
 pub mod protocol;
 pub mod query;
 pub mod run;
+#[cfg(test)]
+pub mod sample;
+pub mod search;
+pub mod sheet;
 pub mod status;
 pub mod step;
 pub mod time;
 pub mod tree;
+pub mod words;
 
-pub use access::{Action, Role};
+pub use access::{Action, Principal, Role};
+pub use as_of::AsOf;
 pub use attempt::{Attempt, LogLine, Outcome, Usage};
+pub use counts::Counts;
 pub use decision::{DecisionKind, Signal};
 pub use event::{Event, EventKind};
 pub use hash::Hash;

@@ -41,7 +41,7 @@ fn document(options: LeptosOptions) -> impl IntoView {
     if let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) {
         let policy = format!(
             "default-src 'self'; script-src 'nonce-{nonce}' 'strict-dynamic' 'wasm-unsafe-eval'; \
-             style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
+             style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
              form-action 'self'; frame-ancestors 'none'"
         );
         if let Ok(policy) = HeaderValue::try_from(policy) {

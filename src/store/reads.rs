@@ -19,20 +19,24 @@ impl Store {
     }
 
     async fn read_run(&self, id: &RunId) -> Result<RunDetail, Error> {
-        let mut conn = self.engine.read().await?;
-        let run = self.find(&mut *conn, id).await?;
+        let (mut conn, run) = self.find(id).await?;
         run.detail(&mut *conn).await
     }
 
-    /// The run as it is now: whoever looks first ends a lease that ran out.
-    async fn find(&self, conn: &mut dyn Connection, id: &RunId) -> Result<RunRow, Error> {
-        let run = find(conn, id).await?;
-        if run.expires_at.is_none() || !run.overdue(self.now().await?) {
-            return Ok(run);
+    /// The run as it is now, and a connection to read on: whoever looks first ends a lease that ran out.
+    async fn find(&self, id: &RunId) -> Result<(Box<dyn Connection>, RunRow), Error> {
+        let mut conn = self.engine.read().await?;
+        let run = find(&mut *conn, id).await?;
+        if run.expires_at.is_none() || !run.overdue(conn.now().await?) {
+            return Ok((conn, run));
         }
+        // A reader that waits for the writer holds no connection.
+        drop(conn);
         let runs = vec![id.clone()];
         self.write(Reap { runs }).await?;
-        find(conn, id).await
+        let mut conn = self.engine.read().await?;
+        let run = find(&mut *conn, id).await?;
+        Ok((conn, run))
     }
 
     pub async fn runs(&self, query: &RunQuery) -> Result<RunPage, Problem> {
@@ -46,9 +50,10 @@ impl Store {
                 .parse()
                 .map_err(|_| Problem::invalid("cursor", "is none that a page gave"))?,
         };
-        let now = self.now().await?;
         let mut conn = self.engine.read().await?;
+        let now = conn.now().await?;
         let mut rows = list(&mut *conn, query, before).await?;
+        drop(conn);
         let overdue: Vec<_> = rows
             .iter()
             .filter(|run| run.overdue(now))
@@ -56,6 +61,7 @@ impl Store {
             .collect();
         if !overdue.is_empty() {
             self.write(Reap { runs: overdue }).await?;
+            let mut conn = self.engine.read().await?;
             rows = list(&mut *conn, query, before).await?;
         }
         let more = rows.len() as i64 > query.limit;
@@ -130,8 +136,7 @@ impl Store {
 
     pub async fn steps(&self, run: &RunId, after: i64, limit: i64) -> Result<StepPage, Problem> {
         let read = async {
-            let mut conn = self.engine.read().await?;
-            self.find(&mut *conn, run).await?;
+            let (mut conn, _) = self.find(run).await?;
             let mut rows = StepRow::page(&mut *conn, run, after, limit + 1).await?;
             let more = rows.len() as i64 > limit;
             rows.truncate(limit as usize);
@@ -146,8 +151,7 @@ impl Store {
 
     pub async fn step(&self, run: &RunId, seq: i64) -> Result<StepDetail, Problem> {
         let read = async {
-            let mut conn = self.engine.read().await?;
-            let owner = self.find(&mut *conn, run).await?;
+            let (mut conn, owner) = self.find(run).await?;
             let Some(step) = StepRow::load(&mut *conn, run, seq).await? else {
                 return Err(Problem::not_found("step").into());
             };
@@ -177,8 +181,7 @@ impl Store {
 
     pub async fn snapshot(&self, run: &RunId, n: i64) -> Result<SnapshotAnswer, Problem> {
         let read = async {
-            let mut conn = self.engine.read().await?;
-            let owner = self.find(&mut *conn, run).await?;
+            let (mut conn, owner) = self.find(run).await?;
             if !(0..=owner.snapshot).contains(&n) {
                 return Err(Problem::not_found("snapshot").into());
             }
@@ -236,8 +239,8 @@ impl Store {
 
     /// A run that a worker could take now; asked before the writer is.
     pub async fn runnable(&self, agents: Option<&[String]>) -> Result<bool, Error> {
-        let now = self.now().await?;
         let mut conn = self.engine.read().await?;
+        let now = conn.now().await?;
         Ok(super::commands::oldest(&mut *conn, agents, now)
             .await?
             .is_some())

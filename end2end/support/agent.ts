@@ -1,0 +1,79 @@
+// An agent as any other program would be one: a token and plain calls to /v1.
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { binary, type Server } from "./server.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+type Json = Record<string, unknown>;
+
+/** A run that this agent holds the lease of. */
+export interface Held {
+  id: string;
+  epoch: number;
+}
+
+export class Agent {
+  readonly #url: string;
+  readonly #token: string;
+
+  private constructor(url: string, token: string) {
+    this.#url = url;
+    this.#token = token;
+  }
+
+  /** An agent with a token of its own. */
+  static async with(server: Server): Promise<Agent> {
+    const args = ["token", "create", "--role", "agent", "--name", "e2e", "--store", server.store];
+    const { stdout } = await promisify(execFile)(binary(), args, { cwd: ROOT });
+    return new Agent(server.url, stdout.trim());
+  }
+
+  async post<T = Json>(path: string, body: Json): Promise<T> {
+    const response = await fetch(`${this.#url}/v1${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${text}`);
+    return (text ? JSON.parse(text) : {}) as T;
+  }
+
+  /** Creates a run; `agent` and `title` matter most on a screen. */
+  async create(run: Json): Promise<string> {
+    const answer = await this.post<{ run: { id: string } }>("/runs", run);
+    return answer.run.id;
+  }
+
+  async lease(id: string, ttl_ms = 60_000): Promise<Held> {
+    const answer = await this.post<{ epoch: number }>(`/runs/${id}/lease`, { worker: "w-7f3a", ttl_ms });
+    return { id, epoch: answer.epoch };
+  }
+
+  async begin(run: Held, step: Json): Promise<{ seq: number; attempt: number }> {
+    const key = step.key ?? step.name;
+    return this.post(`/runs/${run.id}/steps`, { epoch: run.epoch, key, ...step });
+  }
+
+  async commit(run: Held, begun: { seq: number; attempt: number }, body: Json = {}): Promise<void> {
+    const path = `/runs/${run.id}/steps/${begun.seq}/commit`;
+    await this.post(path, { epoch: run.epoch, attempt: begun.attempt, ...body });
+  }
+
+  /** Begins and commits. */
+  async step(run: Held, step: Json, body: Json = {}): Promise<void> {
+    await this.commit(run, await this.begin(run, step), body);
+  }
+
+  async finish(run: Held, outcome: "done" | "failed" = "done", rest: Json = {}): Promise<void> {
+    await this.post(`/runs/${run.id}/finish`, { epoch: run.epoch, outcome, ...rest });
+  }
+
+  /** Ends the lease as a dead process would, but at once: what was in flight has crashed. */
+  async die(run: Held): Promise<void> {
+    await this.post(`/runs/${run.id}/release`, { epoch: run.epoch });
+  }
+}

@@ -1,0 +1,114 @@
+// A store that looks like a working day: one run in every state that matters, made by real calls.
+import type { Agent, Held } from "./agent.ts";
+
+type Json = Record<string, unknown>;
+
+const NAMES = ["plan_next", "fetch_invoice", "match_po", "compose_note"];
+
+/** Commits `count` steps with a cost each. */
+async function work(agent: Agent, run: Held, count: number, cost_usd = 0.4): Promise<void> {
+  for (let n = 1; n <= count; n++) {
+    const name = NAMES[n % NAMES.length]!;
+    const kind = name === "plan_next" ? "llm" : "tool";
+    await agent.step(run, { key: `${name}-${n}`, name, kind }, { usage: { cost_usd }, patch: [] });
+  }
+}
+
+async function started(agent: Agent, run: Json, plan: number): Promise<Held> {
+  const steps = Array.from({ length: plan }, (_, n) => ({ name: `announced_${n + 1}` }));
+  const id = await agent.create({ version: "3.2.1", model: "gpt-large-2", plan: steps, ...run });
+  return agent.lease(id);
+}
+
+/** The run of the pictures: 46 steps committed, the 47th lost with its card charge unknown. */
+export async function crashedRun(agent: Agent, title = "Reconcile October invoices"): Promise<string> {
+  const run = await started(agent, { agent: "invoice-reconciler", title, labels: { team: "billing" } }, 5);
+  await work(agent, run, 46);
+  const begun = await agent.begin(run, {
+    key: "charge-INV-2214",
+    name: "charge_card",
+    kind: "tool",
+    tool: "stripe.charges",
+    input: { customer: "cus_R91", amount: 124900, currency: "eur" },
+    effect: { target: "POST stripe /v1/charges", description: "charge €1,249.00 to cus_R91", dedupe_ms: 86_400_000 },
+  });
+  await agent.post(`/runs/${run.id}/steps/${begun.seq}/progress`, {
+    epoch: run.epoch,
+    attempt: begun.attempt,
+    log: [{ level: "info", message: "request sent, waiting" }],
+  });
+  await agent.die(run);
+  return run.id;
+}
+
+export async function waitingRun(agent: Agent): Promise<string> {
+  const run = await started(agent, { agent: "support-triage", title: "Refund dispute #88121" }, 6);
+  await work(agent, run, 12, 0.16);
+  const gate = { title: "Send €120.00 back to the customer?", context: { parcel: "delivered to a neighbour" } };
+  await agent.begin(run, { key: "approve", name: "send_refund", kind: "gate", gate });
+  await agent.die(run);
+  return run.id;
+}
+
+export async function failedRun(agent: Agent): Promise<string> {
+  const run = await started(agent, { agent: "db-migrator", title: "Migrate tenant acme-eu" }, 9);
+  for (let n = 1; n <= 8; n++) await agent.step(run, { key: `copy-${n}`, name: "copy_table", kind: "tool" });
+  const begun = await agent.begin(run, { key: "copy-9", name: "copy_table", kind: "tool", tool: "pg.copy" });
+  const error = { kind: "DiskFull", message: "disk quota exceeded on db-eu-2", stack: "at copy_table (migrate.py:88)" };
+  await agent.post(`/runs/${run.id}/steps/${begun.seq}/fail`, {
+    epoch: run.epoch,
+    attempt: begun.attempt,
+    error,
+    retryable: false,
+  });
+  await agent.finish(run, "failed", { error });
+  return run.id;
+}
+
+export async function runningRun(agent: Agent, title = "Weekly market brief", steps = 111): Promise<Held> {
+  const run = await started(agent, { agent: "researcher", title }, 5);
+  await work(agent, run, steps, 0.37);
+  await agent.begin(run, { key: "now", name: "summarise_source", kind: "llm" });
+  return run;
+}
+
+export async function readyRun(agent: Agent): Promise<string> {
+  const run = await started(agent, { agent: "proposal-writer", title: "Draft RFP response" }, 8);
+  await work(agent, run, 11, 0.47);
+  await agent.die(run);
+  return run.id;
+}
+
+export async function doneRun(agent: Agent, title: string, name = "invoice-reconciler", steps = 20): Promise<string> {
+  const run = await started(agent, { agent: name, title }, 0);
+  await work(agent, run, steps, 0.33);
+  await agent.finish(run);
+  return run.id;
+}
+
+/** Three runs that stopped at the same step of the same code. */
+async function oneCause(agent: Agent): Promise<void> {
+  for (let n = 1; n <= 3; n++) {
+    const run = await started(agent, { agent: "support-triage", title: `Ticket ${n}`, version: "2.0.4", on_crash: "hold" }, 0);
+    await work(agent, run, 2, 0.1);
+    await agent.begin(run, { key: "embed", name: "embed_query" });
+    await agent.die(run);
+  }
+}
+
+/** Everything at once. */
+export async function workingDay(agent: Agent): Promise<{ crashed: string }> {
+  await doneRun(agent, "Summarise board pack", "proposal-writer", 14);
+  await doneRun(agent, "Weekly market brief", "researcher", 44);
+  await doneRun(agent, "Reconcile September invoices", "invoice-reconciler", 30);
+  await agent.create({ agent: "crm-sync", title: "Backfill CRM notes" });
+  await readyRun(agent);
+  await runningRun(agent, "Index legal archive", 130);
+  await runningRun(agent, "Nightly dependency upgrade", 30);
+  await runningRun(agent);
+  await oneCause(agent);
+  await failedRun(agent);
+  await waitingRun(agent);
+  const crashed = await crashedRun(agent);
+  return { crashed };
+}

@@ -1,0 +1,183 @@
+// The list of runs: live without moving what is read, and its URL is its state.
+import type { Page } from "@playwright/test";
+
+import { doneRun, runningRun, workingDay } from "../support/sample.ts";
+import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
+
+const list = (page: Page) => page.getByRole("table", { name: "Runs", exact: true });
+const row = (page: Page, title: string) => list(page).getByRole("row", { name: title });
+const needs = (page: Page) => page.getByRole("region", { name: /^Needs you/ });
+
+test("a run announces itself, comes when asked and advances in place", async ({ admin, agent }) => {
+  await doneRun(agent, "Already there");
+  await admin.reload();
+  await expectLive(admin);
+  await expect(row(admin, "Already there")).toBeVisible();
+
+  const id = await agent.create({ agent: "researcher", title: "Weekly market brief" });
+  const announced = list(admin).getByRole("button", { name: "1 new" });
+  await expect(announced).toBeVisible();
+  await expect(row(admin, "Weekly market brief")).toHaveCount(0);
+  await announced.click();
+  const brief = row(admin, "Weekly market brief");
+  await expect(brief).toContainText("not started, waits for a worker");
+  await expect(announced).toHaveCount(0);
+
+  const run = await agent.lease(id);
+  const begun = await agent.begin(run, { name: "summarise_source", kind: "llm" });
+  await expect(brief).toContainText("running 1 · summarise_source");
+  await agent.commit(run, begun, { usage: { cost_usd: 0.52 } });
+  await expect(brief).toContainText("$0.52");
+  await agent.finish(run);
+  await expect(brief).toContainText("done");
+  await expect(brief.getByRole("img", { name: "Done" })).toBeVisible();
+});
+
+test("a crash lands in “Needs you” without moving the list", async ({ admin, agent }) => {
+  const run = await runningRun(agent, "Reconcile October invoices", 3);
+  await admin.reload();
+  await expectLive(admin);
+  await expect(needs(admin)).toContainText("nothing waits for a person");
+  const october = row(admin, "Reconcile October invoices");
+  const before = await october.boundingBox();
+
+  await agent.begin(run, { name: "charge_card", effect: { target: "stripe" } });
+  await agent.die(run);
+  await expect(october).toContainText("crashed at 5 · charge_card");
+  await expect(october.getByRole("img", { name: "Crashed", exact: true })).toBeVisible();
+  await expect(admin.getByRole("link", { name: "Needs you 1" })).toBeVisible();
+  expect(await october.boundingBox()).toEqual(before);
+
+  await needs(admin).getByRole("button", { name: "1 new" }).click();
+  await expect(needs(admin).getByRole("row", { name: "Reconcile October invoices" })).toBeVisible();
+});
+
+test("filters, search, back and reload are in the URL", async ({ admin, agent, server }) => {
+  const { crashed } = await workingDay(agent);
+  await admin.reload();
+  await expectLive(admin);
+  const filters = admin.getByRole("navigation", { name: "Filters" });
+
+  await filters.getByRole("link", { name: /^Done/ }).click();
+  await expect(admin).toHaveURL(`${server.url}/?status=done`);
+  await expect(list(admin).getByRole("row")).toHaveCount(4);
+  await filters.getByRole("link", { name: /^researcher/ }).click();
+  await expect(list(admin).getByRole("row")).toHaveCount(2);
+  await admin.reload();
+  await expect(list(admin).getByRole("row")).toHaveCount(2);
+  await admin.goBack();
+  await expect(list(admin).getByRole("row")).toHaveCount(4);
+  await admin.getByRole("link", { name: "Remove the filter status: done" }).click();
+  await expect(admin).toHaveURL(`${server.url}/`);
+
+  const search = admin.getByRole("searchbox", { name: "Search runs" });
+  await search.fill("status:running archive");
+  await search.press("Enter");
+  await expect(admin).toHaveURL(`${server.url}/?q=status%3Arunning+archive`);
+  await expect(list(admin).getByRole("row")).toHaveCount(2);
+  await search.fill("no such thing");
+  await search.press("Enter");
+  await expect(admin.getByRole("heading", { name: "No run fits" })).toBeVisible();
+  await search.fill(crashed);
+  await search.press("Enter");
+  await expect(admin).toHaveURL(`${server.url}/runs/${crashed}`);
+});
+
+test("keys find, walk and open runs", async ({ admin, agent, server }) => {
+  await workingDay(agent);
+  await admin.reload();
+  await expectLive(admin);
+  await admin.keyboard.press("/");
+  await expect(admin.getByRole("searchbox")).toBeFocused();
+  await admin.keyboard.press("Escape");
+  await admin.keyboard.press("j");
+  await expect(admin.getByRole("link", { name: "Reconcile October invoices" }).first()).toBeFocused();
+  await admin.keyboard.press("j");
+  await expect(admin.getByRole("link", { name: "Refund dispute #88121" }).first()).toBeFocused();
+  await admin.keyboard.press("k");
+  await admin.keyboard.press("Enter");
+  await expect(admin).toHaveURL(/\/runs\//);
+  await expect(admin.getByRole("heading", { level: 1, name: "Reconcile October invoices" })).toBeVisible();
+  await admin.keyboard.press("g");
+  await admin.keyboard.press("r");
+  await expect(admin).toHaveURL(`${server.url}/`);
+  await admin.keyboard.press("?");
+  await expect(admin.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await expectAccessible(admin);
+});
+
+test("one cause of several crashes is one line", async ({ admin, agent }) => {
+  await workingDay(agent);
+  await admin.reload();
+  const group = needs(admin).getByRole("row", { name: "3 runs" });
+  await expect(group).toContainText("one cause: embed_query · crashed");
+  await group.getByRole("link").first().click();
+  await expect(list(admin).getByRole("row")).toHaveCount(4);
+});
+
+test("the connection says when it is lost, and nothing is missed", async ({ admin, agent, context, consoleErrors }) => {
+  const run = await runningRun(agent, "Goes on", 1);
+  await admin.reload();
+  await expectLive(admin);
+  await context.setOffline(true);
+  await expect(admin.getByRole("banner").getByRole("status")).toHaveText("connection lost", { timeout: 20_000 });
+  await agent.begin(run, { name: "while_away" });
+  await context.setOffline(false);
+  await expectLive(admin);
+  await expect(row(admin, "Goes on")).toContainText("running 3 · while_away");
+  consoleErrors.length = 0; // the browser reports each failed connection
+});
+
+test("a restart of the server is caught up with", async ({ admin, agent, server, consoleErrors }) => {
+  const run = await runningRun(agent, "Goes on", 1);
+  await admin.reload();
+  await expectLive(admin);
+  await server.restart(async () => {
+    await expect(admin.getByRole("banner").getByRole("status")).toHaveText("connection lost");
+  });
+  await agent.begin(run, { name: "after_restart" });
+  await expectLive(admin);
+  await expect(row(admin, "Goes on")).toContainText("running 3 · after_restart");
+  consoleErrors.length = 0; // the browser reports each failed connection
+});
+
+test("the list is readable without JavaScript", async ({ admin, agent, browser }) => {
+  await workingDay(agent);
+  const storageState = await admin.context().storageState();
+  const context = await browser.newContext({ javaScriptEnabled: false, storageState });
+  const plain = await context.newPage();
+  await plain.goto(admin.url());
+  await expect(row(plain, "Weekly market brief").first()).toContainText("running 112 · summarise_source");
+  await expect(needs(plain)).toContainText("crashed at 47 · charge_card");
+  await plain.getByRole("navigation", { name: "Filters" }).getByRole("link", { name: /^Done/ }).click();
+  await expect(list(plain).getByRole("row")).toHaveCount(4);
+  await plain.getByRole("searchbox").fill("board");
+  await plain.getByRole("searchbox").press("Enter");
+  await expect(list(plain).getByRole("row")).toHaveCount(2);
+  await context.close();
+});
+
+test("what agents write is text", async ({ admin, agent }) => {
+  const title = `<img src=x onerror="document.title='pwned'"><b>\u202Etlo</b> ${"long ".repeat(60)}`;
+  await agent.create({ agent: "<script>alert(1)</script>", title });
+  await admin.reload();
+  await expect(row(admin, "<img src=x")).toBeVisible();
+  await expect(admin).toHaveTitle(/Runs/);
+  const width = await admin.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  expect(width, "the page does not scroll sideways").toBeLessThanOrEqual(0);
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [1440, 390]) {
+    test(`the list is accessible, ${colorScheme}, ${width} px`, async ({ admin, agent }) => {
+      await workingDay(agent);
+      await admin.emulateMedia({ colorScheme });
+      await admin.setViewportSize({ width, height: 900 });
+      await admin.reload();
+      await expectLive(admin);
+      await expectAccessible(admin);
+      const over = await admin.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      expect(over, "the page does not scroll sideways").toBeLessThanOrEqual(0);
+    });
+  }
+}

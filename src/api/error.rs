@@ -1,0 +1,44 @@
+//! What a server function answers when it cannot do what was asked.
+
+use serde::{Deserialize, Serialize};
+use server_fn::{
+    codec::JsonEncoding,
+    error::{FromServerFnError, ServerFnErrorErr},
+};
+
+use crate::domain::{Code, Problem};
+
+/// A refusal as on the wire of `/v1`, or the reason why no answer came.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[error(transparent)]
+#[serde(transparent)]
+pub struct AppError(pub Problem);
+
+impl AppError {
+    pub fn is(&self, code: Code) -> bool {
+        self.0.code == code
+    }
+}
+
+impl From<Problem> for AppError {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
+
+impl FromServerFnError for AppError {
+    type Encoder = JsonEncoding;
+
+    fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
+        let code = match &error {
+            ServerFnErrorErr::Request(_) => Code::Busy,
+            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => Code::Malformed,
+            _ => Code::Internal,
+        };
+        let detail = match code {
+            Code::Busy => "the server cannot be reached".into(),
+            _ => error.to_string(),
+        };
+        Self(Problem::new(code, detail))
+    }
+}

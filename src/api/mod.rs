@@ -1,0 +1,52 @@
+//! Server functions, one file per noun: authorise, call the store, return a domain type.
+
+pub mod error;
+pub mod events;
+pub mod runs;
+pub mod session;
+pub mod steps;
+
+pub use error::AppError;
+
+#[cfg(feature = "ssr")]
+use crate::{
+    domain::{AsOf, Code, Principal, Problem, access::Action},
+    store::Store,
+};
+
+/// Who asks, if they may.
+#[cfg(feature = "ssr")]
+pub fn authorise(action: Action) -> Result<Principal, AppError> {
+    let asking = leptos::prelude::use_context::<Option<Principal>>().flatten();
+    let principal = asking.ok_or_else(|| Problem::new(Code::Unauthorized, "sign in first"))?;
+    match principal.role.may(action) {
+        true => Ok(principal),
+        false => Err(Problem::new(
+            Code::Forbidden,
+            format!("the role {} may not do this: ask an admin", principal.role),
+        )
+        .into()),
+    }
+}
+
+#[cfg(feature = "ssr")]
+fn store() -> Result<Store, AppError> {
+    leptos::prelude::use_context::<Store>().ok_or_else(|| {
+        Problem::new(
+            Code::Internal,
+            "the store is not at hand: see the server's log",
+        )
+        .into()
+    })
+}
+
+/// Reads with the newest event that the answer surely contains: the event is read first.
+#[cfg(feature = "ssr")]
+async fn as_of<T>(
+    store: &Store,
+    read: impl Future<Output = Result<T, Problem>>,
+) -> Result<AsOf<T>, AppError> {
+    let event = store.head().await?;
+    let value = read.await?;
+    Ok(AsOf { event, value })
+}

@@ -1,0 +1,118 @@
+//! What is known, and what is not, of a step that crashed mid-flight.
+
+use leptos::prelude::*;
+
+use super::excerpt::ExcerptBlock;
+use crate::domain::{
+    Attempt, Outcome, Recovery, Time,
+    run::OnCrash,
+    sheet::{RunSheet, StepSheet},
+    words,
+};
+
+#[component]
+pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
+    let attempt = step.detail.attempts.last().cloned();
+    let said_failed = attempt
+        .as_ref()
+        .is_some_and(|it| it.outcome == Outcome::Failed);
+    let headline = match said_failed {
+        true => "The agent says that it failed, and does not know whether the effect happened.",
+        false => "Lease lost between begin and commit.",
+    };
+    let effect = match &step.detail.step.effect {
+        Some(effect) => {
+            let target = effect.target.clone();
+            let what = effect
+                .description
+                .clone()
+                .map(|it| view! { <bdi>{it}</bdi>" — " });
+            view! { {what}<bdi class="mono">{target}</bdi> }.into_any()
+        }
+        None => "none declared".into_any(),
+    };
+    let time = |at: Option<Time>| match at {
+        Some(at) => {
+            view! { <time class="mono" datetime=at.to_string()>{words::time_of_day(at)}</time> }
+                .into_any()
+        }
+        None => "—".into_any(),
+    };
+    let begun = attempt.as_ref().map(|it| it.begun_at);
+    let heartbeat = attempt.as_ref().and_then(|it| it.heartbeat_at);
+    let ended = attempt.as_ref().and_then(|it| it.ended_at);
+    let progress = last_progress(&step);
+    view! {
+        <section class="banner" aria-label="Crash">
+            {step.evidence.clone().map(|evidence| view! {
+                <div class="banner-evidence">
+                    <p><b>"The worker sent its result late"</b>{late(&step)}": evidence that the work was done. It changed nothing here."</p>
+                    <ExcerptBlock title="late result" excerpt=Some(evidence)/>
+                </div>
+            })}
+            <p class="banner-words">
+                <b>{headline}</b>
+                {(!said_failed).then_some(" The effect may have happened, not happened, or still be under way.")}
+            </p>
+            <dl class="banner-facts">
+                <div><dt>"effect"</dt><dd>{effect}</dd></div>
+                <div><dt>"begun"</dt><dd>{time(begun)}</dd></div>
+                <div><dt>"idempotency key"</dt><dd><bdi class="mono">{step.detail.step.idempotency_key.clone()}</bdi></dd></div>
+                <div><dt>"last heartbeat"</dt><dd>{time(heartbeat)}</dd></div>
+                <div><dt>"held because"</dt><dd>{held_because(&step, &run)}</dd></div>
+                <div><dt>"lease ended"</dt><dd>{time(ended)}</dd></div>
+                <div><dt>"worker since"</dt><dd><bdi>{worker_since(attempt.as_ref())}</bdi></dd></div>
+                <div><dt>"last progress"</dt><dd class="mono"><bdi>{progress}</bdi></dd></div>
+            </dl>
+        </section>
+    }
+    .into_any()
+}
+
+fn late(step: &StepSheet) -> String {
+    let evidence = step
+        .detail
+        .attempts
+        .iter()
+        .rev()
+        .find_map(|it| it.evidence.as_ref());
+    evidence.map_or(String::new(), |it| {
+        format!(" at {}", words::time_of_day(it.at))
+    })
+}
+
+/// The newest log line, else the beginning of the newest partial result.
+fn last_progress(step: &StepSheet) -> String {
+    let logged = step
+        .detail
+        .log
+        .last()
+        .map(|line| format!("“{}”", line.message));
+    let partial = || {
+        step.partial
+            .as_ref()
+            .map(|it| it.text.chars().take(120).collect())
+    };
+    logged.or_else(partial).unwrap_or_else(|| "—".into())
+}
+
+fn worker_since(attempt: Option<&Attempt>) -> String {
+    match attempt {
+        Some(it) if it.evidence.is_some() => format!("{}: sent its result late", it.worker),
+        Some(it) => format!("{}: nothing heard", it.worker),
+        None => "—".into(),
+    }
+}
+
+fn held_because(step: &StepSheet, run: &RunSheet) -> String {
+    let rule = step.detail.step.recovery;
+    match rule {
+        Recovery::Ask => "rule ask: an operator decides".into(),
+        _ if run.on_crash == OnCrash::Hold => "this run is held after every crash".into(),
+        _ if run.recoveries > run.max_recoveries => {
+            format!("{} recoveries are used up", run.max_recoveries)
+        }
+        Recovery::Retry => "not held: safe to run again".into(),
+        Recovery::Check => "not held: the agent will look whether it happened".into(),
+    }
+}

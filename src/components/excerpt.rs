@@ -1,0 +1,22 @@
+//! What a machine wrote, as text and nothing else; long texts say how much is left out.
+
+use leptos::prelude::*;
+
+use crate::domain::{sheet::Excerpt, words};
+
+#[component]
+pub fn ExcerptBlock(#[prop(into)] title: String, excerpt: Option<Excerpt>) -> impl IntoView {
+    let label = title.clone();
+    excerpt.map(|excerpt| {
+        let left_out = excerpt.left_out();
+        view! {
+            <section class="excerpt">
+                <h3 class="label">{title} <span class="excerpt-size">{words::size(excerpt.bytes)}</span></h3>
+                <pre tabindex="0" role="region" aria-label=label><bdi>{excerpt.text}</bdi></pre>
+                {(left_out > 0).then(|| view! {
+                    <p class="dim">{format!("{} more are not shown; the API has all of it.", words::size(left_out))}</p>
+                })}
+            </section>
+        }
+    })
+}

@@ -1,0 +1,156 @@
+//! Single keys: search, rows, pages, help. They never fire while someone types, and can be turned off.
+
+use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys};
+use leptos_router::hooks::use_navigate;
+
+/// Whether single keys are on, and who asked for the help sheet.
+#[derive(Clone, Copy)]
+pub struct Keys {
+    pub on: RwSignal<bool>,
+    pub help: RwSignal<bool>,
+}
+
+impl Keys {
+    pub fn provide() {
+        let keys = Self {
+            on: RwSignal::new(true),
+            help: RwSignal::new(false),
+        };
+        provide_context(keys);
+        Effect::new(move || {
+            let off = storage().and_then(|it| it.get_item("keys").ok().flatten());
+            keys.on.set(off.as_deref() != Some("off"));
+        });
+    }
+
+    pub fn turn(self, on: bool) {
+        self.on.set(on);
+        if let Some(storage) = storage() {
+            let _ = match on {
+                true => storage.remove_item("keys"),
+                false => storage.set_item("keys", "off"),
+            };
+        }
+    }
+}
+
+fn storage() -> Option<web_sys::Storage> {
+    window().local_storage().ok().flatten()
+}
+
+/// Listens as long as its page is shown.
+#[component]
+pub fn Keyboard() -> impl IntoView {
+    let keys = expect_context::<Keys>();
+    let navigate = use_navigate();
+    Effect::new(move || {
+        let navigate = navigate.clone();
+        let after_g = StoredValue::new(false);
+        let pressed = window_event_listener(ev::keydown, move |event| {
+            if event.ctrl_key() || event.meta_key() || event.alt_key() || event.is_composing() {
+                return;
+            }
+            let key = event.key();
+            if typing(&event) {
+                if key == "Escape" {
+                    leave_field();
+                }
+                return;
+            }
+            if key == "Escape" {
+                close_menu();
+            }
+            if !keys.on.get_untracked() || open_dialog() {
+                return;
+            }
+            let went = after_g.get_value();
+            after_g.set_value(key == "g");
+            match (went, key.as_str()) {
+                (true, "r") => navigate("/", Default::default()),
+                (_, "/") => focus("#search"),
+                (_, "j") => move_focus(1),
+                (_, "k") => move_focus(-1),
+                (_, "?") => keys.help.set(true),
+                _ => return,
+            }
+            event.prevent_default();
+        });
+        let clicked = window_event_listener(ev::click, move |event| {
+            let target = event
+                .target()
+                .and_then(|it| it.dyn_into::<web_sys::Element>().ok());
+            let asks = |it: web_sys::Element| it.closest("[data-opens-help]").ok().flatten();
+            let inside = target
+                .as_ref()
+                .and_then(|it| it.closest(".account").ok().flatten());
+            let asks = target.and_then(asks).is_some();
+            if asks || inside.is_none() {
+                close_menu();
+            }
+            if asks {
+                keys.help.set(true);
+            }
+        });
+        on_cleanup(move || {
+            pressed.remove();
+            clicked.remove();
+        });
+    });
+}
+
+fn typing(event: &ev::KeyboardEvent) -> bool {
+    let target = event
+        .target()
+        .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok());
+    target.is_some_and(|it| {
+        it.is_content_editable()
+            || matches!(it.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT")
+    })
+}
+
+fn open_dialog() -> bool {
+    document()
+        .query_selector("dialog[open]")
+        .is_ok_and(|found| found.is_some())
+}
+
+fn close_menu() {
+    if let Ok(Some(menu)) = document().query_selector(".account[open]") {
+        let _ = menu.remove_attribute("open");
+    }
+}
+
+fn leave_field() {
+    if let Some(field) = focused() {
+        let _ = field.blur();
+    }
+}
+
+fn focused() -> Option<web_sys::HtmlElement> {
+    document().active_element()?.dyn_into().ok()
+}
+
+fn focus(selector: &str) {
+    let found = document().query_selector(selector).ok().flatten();
+    if let Some(element) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = element.focus();
+    }
+}
+
+/// Moves the focus among the rows; from elsewhere to the first one.
+fn move_focus(by: i32) {
+    let Ok(rows) = document().query_selector_all("[data-row]") else {
+        return;
+    };
+    let rows: Vec<web_sys::HtmlElement> = (0..rows.length())
+        .filter_map(|index| rows.get(index)?.dyn_into().ok())
+        .collect();
+    let current = focused().and_then(|it| rows.iter().position(|row| *row == it));
+    let next = match current {
+        Some(index) => (index as i32 + by).clamp(0, rows.len() as i32 - 1) as usize,
+        None => 0,
+    };
+    if let Some(row) = rows.get(next) {
+        let _ = row.focus();
+    }
+}

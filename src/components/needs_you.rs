@@ -1,0 +1,86 @@
+//! What waits for a person, above everything else: single runs, then causes that stopped several.
+
+use leptos::prelude::*;
+
+use super::{
+    glyph::{Glyph, Shape},
+    run_row::RunRow,
+    runs_table::{Announce, RunColumns},
+    time::Ago,
+};
+use crate::domain::{Run, RunStatus, needs::Cause, words};
+
+#[component]
+pub fn NeedsYouSection(
+    rows: Vec<Signal<Run>>,
+    /// A cause and where its runs are listed.
+    causes: Vec<(Cause, String)>,
+    /// Single runs that found no place, and where they are.
+    more: i64,
+    /// How many there are in all.
+    #[prop(into)]
+    total: Signal<Option<i64>>,
+    /// Runs that came to need a person since the page was loaded.
+    #[prop(into)]
+    fresh: Signal<usize>,
+    on_show: Callback<()>,
+) -> impl IntoView {
+    let empty = rows.is_empty() && causes.is_empty();
+    let count = move || {
+        total
+            .get()
+            .filter(|n| *n > 0)
+            .map(|n| format!(" · {}", words::count(n)))
+    };
+    view! {
+        <section class="needs" class:is-calm=empty aria-labelledby="needs-title">
+            <div class="needs-head">
+                <h2 id="needs-title">"Needs you" {count}</h2>
+                <p>{if empty { "nothing waits for a person" } else { "effects unknown first, then oldest" }}</p>
+                <Announce fresh on_show/>
+            </div>
+            {(!empty).then(|| view! {
+                <RunColumns label="Runs that need you">
+                    {rows.into_iter().map(|run| view! { <RunRow run/> }).collect_view()}
+                    {causes.into_iter().map(|(cause, href)| view! { <CauseRow cause href/> }).collect_view()}
+                </RunColumns>
+            })}
+            {(more > 0).then(|| view! {
+                <p class="needs-more"><a href="/?view=needs">{format!("{more} more need you")}</a></p>
+            })}
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn CauseRow(cause: Cause, href: String) -> impl IntoView {
+    let version = cause
+        .code_version
+        .map(|it| format!("@{it}"))
+        .unwrap_or_default();
+    let how = match cause.status {
+        RunStatus::Crashed => "crashed",
+        _ => "failed",
+    };
+    view! {
+        <tr class="run-row cause-row" role="row">
+            <td class="cell-glyph" role="cell">
+                <Glyph shape=Shape::from(cause.status) label=words::run_status(cause.status).to_owned()/>
+            </td>
+            <td class="cell-run" role="cell">
+                <a class="run-title" href=href.clone() data-row="">{format!("{} runs", words::number(cause.runs))}</a>
+                " " <bdi class="dim">{cause.agent}{version}</bdi>
+            </td>
+            <td class="cell-strip" role="cell">"one cause: " <b><bdi>{cause.step}</bdi>" · "{how}</b></td>
+            <td class="cell-now" role="cell"></td>
+            <td class="cell-figure cell-activity" role="cell"><Ago at=cause.newest/></td>
+            <td class="cell-figure cell-elapsed" role="cell"></td>
+            <td class="cell-figure cell-cost" role="cell">{words::cost(cause.cost_usd)}</td>
+            <td class="cell-action" role="cell">
+                <a class="button" href=href tabindex="-1" aria-hidden="true">"Open"</a>
+            </td>
+        </tr>
+    }
+    .into_any()
+}

@@ -1,0 +1,46 @@
+//! Empty, broken and forbidden states: each says what it is and what to do next.
+
+use leptos::prelude::*;
+
+use crate::{api::AppError, domain::Code};
+
+/// A state with nothing else to show. `children` is what to do next.
+#[component]
+pub fn Notice(#[prop(into)] title: String, children: Children) -> impl IntoView {
+    view! {
+        <section class="notice">
+            <h2>{title}</h2>
+            <div class="notice-body">{children()}</div>
+        </section>
+    }
+    .into_any()
+}
+
+/// What stands where data could not be read.
+#[component]
+pub fn Refused(error: AppError) -> impl IntoView {
+    let title = match error.0.code {
+        Code::Unauthorized => "You are signed out",
+        Code::Forbidden => "You may not see this",
+        Code::NotFound => "There is no such thing",
+        Code::Busy => "The server cannot be reached",
+        Code::Invalid | Code::Malformed => "This address asks for something that does not fit",
+        _ => "This could not be read",
+    };
+    let next = match error.0.code {
+        Code::Unauthorized => {
+            view! { <a class="button" href="/signin" rel="external">"Sign in"</a> }.into_any()
+        }
+        Code::Invalid | Code::Malformed | Code::NotFound => {
+            view! { <a class="button" href="/">"Show all runs"</a> }.into_any()
+        }
+        _ => view! { <a class="button" href="" rel="external">"Try again"</a> }.into_any(),
+    };
+    view! {
+        <Notice title>
+            <p>{error.0.detail}</p>
+            <p>{next}</p>
+        </Notice>
+    }
+    .into_any()
+}

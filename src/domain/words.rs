@@ -1,0 +1,239 @@
+//! How runs, times and amounts are said in words: the same on every screen and in the command line.
+
+use super::{
+    counts::COUNT_MAX,
+    decision::Signal,
+    run::Run,
+    status::{RunStatus, StepStatus},
+    time::Time,
+};
+
+/// A run's status as a heading.
+pub fn run_status(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Pending => "Not started",
+        RunStatus::Running => "Running",
+        RunStatus::Waiting => "Waiting",
+        RunStatus::Paused => "Paused",
+        RunStatus::Crashed => "Crashed",
+        RunStatus::Failed => "Failed",
+        RunStatus::Ready => "Released",
+        RunStatus::Done => "Done",
+        RunStatus::Cancelled => "Cancelled",
+    }
+}
+
+/// A step's status as a word.
+pub fn step_status(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::Pending => "announced",
+        StepStatus::Running => "running",
+        StepStatus::Committed => "committed",
+        StepStatus::Failed => "failed",
+        StepStatus::Crashed => "crashed mid-flight",
+        StepStatus::Waiting => "waits for an answer",
+        StepStatus::Skipped => "skipped",
+        StepStatus::Superseded => "superseded",
+    }
+}
+
+/// A run's status as a sentence: "Crashed mid-flight at step 47".
+pub fn headline(run: &Run) -> String {
+    let at = |what: &str| match &run.at {
+        Some(at) => format!("{what} at step {}", at.seq),
+        None => what.to_owned(),
+    };
+    match run.status {
+        RunStatus::Pending => "Not started: waits for a worker".into(),
+        RunStatus::Running => match &run.at {
+            Some(at) if at.status == StepStatus::Running => format!("Running step {}", at.seq),
+            Some(at) => format!("Running, after step {}", at.seq),
+            None => "Running, before its first step".into(),
+        },
+        RunStatus::Waiting => at("Waits for an answer"),
+        RunStatus::Paused => at("Paused"),
+        RunStatus::Crashed => at("Crashed mid-flight"),
+        RunStatus::Failed => at("Failed"),
+        RunStatus::Ready if sleeps(run) => at("Sleeps"),
+        RunStatus::Ready => "Released, waits for a worker".into(),
+        RunStatus::Done => "Done".into(),
+        RunStatus::Cancelled => at("Cancelled"),
+    }
+}
+
+/// Where a run is now, as a row says it: "running 112 · summarise_source".
+pub fn now_at(run: &Run) -> String {
+    let at = |what: &str| match &run.at {
+        Some(at) => format!("{what} {} · {}", at.seq, at.name),
+        None => what.trim_end_matches(" at").to_owned(),
+    };
+    match run.status {
+        RunStatus::Pending => "not started, waits for a worker".into(),
+        RunStatus::Running => {
+            let doing = match run.at.as_ref().map(|at| at.status) {
+                Some(StepStatus::Running) => at("running"),
+                Some(StepStatus::Failed) => at("running, failed at"),
+                Some(_) => at("running, after"),
+                None => "running, before its first step".into(),
+            };
+            match run.signal {
+                Some(Signal::Pause) => format!("{doing}; pause asked"),
+                Some(Signal::Cancel) => format!("{doing}; cancel asked"),
+                None => doing,
+            }
+        }
+        RunStatus::Waiting => match &run.at {
+            Some(at) => format!("waits for an answer · {}", at.name),
+            None => "waits for an answer".into(),
+        },
+        RunStatus::Paused => at("paused at"),
+        RunStatus::Crashed => at("crashed at"),
+        RunStatus::Failed => at("failed at"),
+        RunStatus::Ready if sleeps(run) => "asleep, wakes by itself".into(),
+        RunStatus::Ready => "released, waits for a worker".into(),
+        RunStatus::Done => "done".into(),
+        RunStatus::Cancelled => match &run.at {
+            Some(at) => format!("cancelled at {}", at.seq),
+            None => "cancelled".into(),
+        },
+    }
+}
+
+/// Its worker asked to be called again only later.
+fn sleeps(run: &Run) -> bool {
+    run.runnable_at.is_some_and(|at| at > run.updated_at)
+}
+
+/// A span with the two units that matter: "36m 29s", "3h 51m", "0.8 s".
+pub fn span(ms: i64) -> String {
+    let ms = ms.max(0);
+    let (s, m, h, d) = (ms / 1_000, ms / 60_000, ms / 3_600_000, ms / 86_400_000);
+    match ms {
+        0..=99 => format!("{ms} ms"),
+        100..=9_999 => format!("{}.{} s", s, ms % 1_000 / 100),
+        10_000..=59_999 => format!("{s} s"),
+        60_000..=3_599_999 => format!("{m}m {:02}s", s % 60),
+        3_600_000..=86_399_999 => format!("{h}h {:02}m", m % 60),
+        _ => format!("{d}d {:02}h", h % 24),
+    }
+}
+
+/// How long ago, in one unit.
+pub fn ago(ms: i64) -> String {
+    match ms {
+        ..5_000 => "now".into(),
+        5_000..60_000 => format!("{} s ago", ms / 1_000),
+        60_000..3_600_000 => format!("{} min ago", ms / 60_000),
+        3_600_000..86_400_000 => format!("{} h ago", ms / 3_600_000),
+        _ => format!("{} d ago", ms / 86_400_000),
+    }
+}
+
+/// A moment that fits a column, for readers without a clock: "16 Nov 02:00".
+pub fn moment(at: Time) -> String {
+    at.utc().format("%-d %b %H:%M").to_string()
+}
+
+/// A moment in full: "16 Nov 2026 02:00:49 UTC".
+pub fn moment_in_full(at: Time) -> String {
+    at.utc().format("%-d %b %Y %H:%M:%S UTC").to_string()
+}
+
+/// A time of day to the millisecond: "09:50:25.114".
+pub fn time_of_day(at: Time) -> String {
+    at.utc().format("%H:%M:%S%.3f").to_string()
+}
+
+/// An amount; unknown is a dash, never zero.
+pub fn cost(usd: Option<f64>) -> String {
+    match usd {
+        Some(usd) if usd != 0.0 && usd.abs() < 0.01 => format!("${usd:.4}"),
+        Some(usd) => format!("${usd:.2}"),
+        None => "—".into(),
+    }
+}
+
+/// A bounded count: "212", "1,000+".
+pub fn count(n: i64) -> String {
+    match n {
+        COUNT_MAX.. => "1,000+".into(),
+        n => n.to_string(),
+    }
+}
+
+/// A number with thousands apart: "8,204".
+pub fn number(n: i64) -> String {
+    let digits = n.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if n < 0 { format!("−{text}") } else { text }
+}
+
+/// A size: "612 B", "4.0 kB".
+pub fn size(bytes: i64) -> String {
+    match bytes {
+        ..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{run::At, sample};
+
+    #[test]
+    fn a_row_says_where_the_run_is() {
+        let mut run = sample::run("a");
+        assert_eq!(now_at(&run), "running, before its first step");
+        let at = |status| {
+            Some(At {
+                seq: 47,
+                name: "charge_card".into(),
+                status,
+            })
+        };
+        run.at = at(StepStatus::Running);
+        assert_eq!(now_at(&run), "running 47 · charge_card");
+        run.at = at(StepStatus::Crashed);
+        run.status = RunStatus::Crashed;
+        assert_eq!(now_at(&run), "crashed at 47 · charge_card");
+        assert_eq!(headline(&run), "Crashed mid-flight at step 47");
+        run.at = None;
+        assert_eq!(now_at(&run), "crashed");
+    }
+
+    #[test]
+    fn spans_and_ages_read_like_the_screens() {
+        let spans = [12, 800, 42_000, 2_189_000, 13_860_000, 100_000_000].map(span);
+        assert_eq!(
+            spans,
+            ["12 ms", "0.8 s", "42 s", "36m 29s", "3h 51m", "1d 03h"]
+        );
+        let ages = [-3, 40_000, 720_000, 7_200_000, 604_800_000].map(ago);
+        assert_eq!(
+            ages,
+            ["now", "40 s ago", "12 min ago", "2 h ago", "7 d ago"]
+        );
+    }
+
+    #[test]
+    fn amounts_never_claim_what_is_unknown() {
+        assert_eq!(
+            [None, Some(0.0), Some(18.42), Some(0.0004)].map(cost),
+            ["—", "$0.00", "$18.42", "$0.0004"]
+        );
+        assert_eq!([37, 1_000].map(count), ["37", "1,000+"]);
+        assert_eq!(
+            [8_204, 999, 1_000_000].map(number),
+            ["8,204", "999", "1,000,000"]
+        );
+        assert_eq!([612, 4_000].map(size), ["612 B", "4.0 kB"]);
+    }
+}

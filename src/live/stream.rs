@@ -1,0 +1,192 @@
+//! The `EventSource` behind [`Live`]: opened when a page follows, closed while the tab is hidden, opened again for
+//! ever with growing pauses. The cursor goes into the URL: a browser's own `Last-Event-ID` is lost on a hard close.
+
+use std::time::Duration;
+
+use leptos::{
+    leptos_dom::helpers::TimeoutHandle, prelude::*, task::spawn_local, wasm_bindgen::JsCast,
+};
+use wasm_bindgen::closure::Closure;
+use web_sys::{EventSource, MessageEvent, VisibilityState};
+
+use super::{Connection, Live, Message};
+use crate::{
+    api,
+    domain::{Code, Event},
+};
+
+const PAUSE_FIRST: Duration = Duration::from_millis(500);
+const PAUSE_MAX: Duration = Duration::from_secs(15);
+/// From this many missed events on, reading again is cheaper than replaying.
+const MISSED_MAX: i64 = 1_000;
+/// After this many connections that never opened, the cursor itself is suspected (its events may be pruned).
+const REFUSALS_MAX: u32 = 3;
+
+/// What the tab holds of its stream.
+#[derive(Default)]
+pub struct Tab {
+    started: bool,
+    source: Option<Source>,
+    retry: Option<TimeoutHandle>,
+    /// Connections lost or refused since the last one that opened.
+    refusals: u32,
+}
+
+/// An open `EventSource` with the closures it calls; closed when dropped.
+struct Source {
+    events: EventSource,
+    _opened: Closure<dyn FnMut()>,
+    _message: Closure<dyn FnMut(MessageEvent)>,
+    _lost: Closure<dyn FnMut()>,
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        self.events.set_onopen(None);
+        self.events.set_onmessage(None);
+        self.events.set_onerror(None);
+        self.events.close();
+    }
+}
+
+impl Live {
+    /// Starts the stream once; further pages of the tab share it.
+    pub(super) fn start(self) {
+        let first = self
+            .tab
+            .try_update_value(|tab| !std::mem::replace(&mut tab.started, true));
+        if first != Some(true) {
+            return;
+        }
+        // The listeners live as long as the tab.
+        let _ = window_event_listener_untyped("online", move |_| self.wake());
+        let _ = window_event_listener_untyped("offline", move |_| self.lost());
+        let changed = Closure::<dyn FnMut()>::new(move || self.visibility_changed());
+        let listen = changed.as_ref().unchecked_ref();
+        let _ = document().add_event_listener_with_callback("visibilitychange", listen);
+        changed.forget();
+        // Every resource of the page has named its event when the current tick is over.
+        set_timeout(move || self.open(), Duration::ZERO);
+    }
+
+    fn visibility_changed(self) {
+        match document().visibility_state() {
+            VisibilityState::Hidden => {
+                self.close();
+                self.connection.set(Connection::Paused);
+            }
+            _ => self.wake(),
+        }
+    }
+
+    /// Connects now, unless connected: someone looks, or the network is back.
+    fn wake(self) {
+        let idle = matches!(
+            self.connection.get_untracked(),
+            Connection::Paused | Connection::Lost
+        );
+        if idle {
+            self.close();
+            spawn_local(self.catch_up());
+        }
+    }
+
+    fn close(self) {
+        self.tab.update_value(|tab| {
+            tab.source = None;
+            if let Some(retry) = tab.retry.take() {
+                retry.clear();
+            }
+        });
+    }
+
+    fn open(self) {
+        if document().visibility_state() == VisibilityState::Hidden {
+            return self.connection.set(Connection::Paused);
+        }
+        if self.connection.get_untracked() != Connection::Lost {
+            self.connection.set(Connection::Connecting);
+        }
+        let after = self.cursor.get_value().unwrap_or_default();
+        match self.connect(after) {
+            Some(source) => self.tab.update_value(|tab| tab.source = Some(source)),
+            None => self.lost(),
+        }
+    }
+
+    fn connect(self, after: i64) -> Option<Source> {
+        let events = EventSource::new(&format!("/v1/events?after={after}")).ok()?;
+        let opened = Closure::new(move || {
+            self.tab.update_value(|tab| tab.refusals = 0);
+            self.connection.set(Connection::Live);
+        });
+        let message = Closure::new(move |message: MessageEvent| self.received(&message));
+        let lost = Closure::new(move || self.lost());
+        events.set_onopen(Some(opened.as_ref().unchecked_ref()));
+        events.set_onmessage(Some(message.as_ref().unchecked_ref()));
+        events.set_onerror(Some(lost.as_ref().unchecked_ref()));
+        Some(Source {
+            events,
+            _opened: opened,
+            _message: message,
+            _lost: lost,
+        })
+    }
+
+    fn received(self, message: &MessageEvent) {
+        let text = message.data().as_string().unwrap_or_default();
+        match serde_json::from_str::<Event>(&text) {
+            Ok(event) => {
+                self.cursor.set_value(Some(event.id));
+                self.tell(Message::Event(Box::new(event)));
+            }
+            // A newer server may know kinds of events that this page does not.
+            Err(_) => {
+                if let Ok(id) = message.last_event_id().parse() {
+                    self.cursor.set_value(Some(id));
+                }
+                self.tell(Message::ReadAgain);
+            }
+        }
+    }
+
+    fn lost(self) {
+        self.close();
+        self.connection.set(Connection::Lost);
+        let refusals = self
+            .tab
+            .try_update_value(|tab| {
+                tab.refusals += 1;
+                tab.refusals
+            })
+            .unwrap_or(1);
+        let pause = PAUSE_FIRST * 2u32.pow((refusals - 1).min(8));
+        let again = move || spawn_local(self.catch_up());
+        if let Ok(handle) = set_timeout_with_handle(again, pause.min(PAUSE_MAX)) {
+            self.tab.update_value(|tab| tab.retry = Some(handle));
+        }
+    }
+
+    /// Asks where the stream stands before it is opened again: too far ahead, and the pages read again instead.
+    async fn catch_up(self) {
+        match api::events::head().await {
+            Ok(head) => {
+                let cursor = self.cursor.get_value().unwrap_or(head);
+                let refusals = self.tab.with_value(|tab| tab.refusals);
+                // A head behind the cursor is another store under the same address.
+                let hopeless = head - cursor > MISSED_MAX || head < cursor;
+                if hopeless || refusals > REFUSALS_MAX {
+                    self.cursor.set_value(Some(head));
+                    self.tell(Message::ReadAgain);
+                }
+                if self.tab.with_value(|tab| tab.source.is_none()) {
+                    self.open();
+                }
+            }
+            Err(error) if error.is(Code::Unauthorized) => {
+                self.connection.set(Connection::SignedOut);
+            }
+            Err(_) => self.lost(),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! One file per route; a page owns its resources and hands what they hold to components.
+
+pub mod not_found;
+pub mod run;
+pub mod runs;
+pub mod shell;
+pub mod signin;

@@ -1,0 +1,78 @@
+//! What every page shares: who is signed in, how many runs need a person, and the bar that says so.
+
+use std::time::Duration;
+
+use leptos::{leptos_dom::helpers::set_timeout, prelude::*};
+
+use crate::{
+    api::{self, AppError},
+    components::frame::{Crumb, TopBar},
+    domain::{AsOf, Counts, Principal},
+    live::{Follow, Live, Message},
+};
+
+/// Counts are read again at most this often.
+const COUNTS_PAUSE: Duration = Duration::from_millis(800);
+
+#[derive(Clone, Copy)]
+pub struct Shell {
+    me: Resource<Result<Principal, AppError>>,
+    counts: Resource<Result<AsOf<Counts>, AppError>>,
+}
+
+impl Shell {
+    pub fn provide(live: Live) {
+        let me = Resource::new_blocking(|| (), |()| api::session::me());
+        let counts = Resource::new_blocking(|| (), |()| api::runs::counts());
+        let due = StoredValue::new(false);
+        live.listen(move |message| {
+            let matters = match message {
+                Message::Event(event) => event.kind.moves_run(),
+                Message::ReadAgain => true,
+            };
+            if matters && !due.get_value() {
+                due.set_value(true);
+                let again = move || {
+                    due.set_value(false);
+                    counts.refetch();
+                };
+                set_timeout(again, COUNTS_PAUSE);
+            }
+        });
+        provide_context(Self { me, counts });
+    }
+
+    /// Reads a resource: only below `Transition`.
+    pub fn counts(self) -> Option<Counts> {
+        self.counts.get()?.ok().map(|counts| counts.value)
+    }
+
+    pub fn needs(self) -> Option<i64> {
+        self.counts().map(|counts| counts.needs_you())
+    }
+}
+
+/// The bar and, below it, the page.
+#[component]
+pub fn Page(
+    #[prop(optional)] crumbs: Vec<Crumb>,
+    #[prop(into, optional)] search: Signal<String>,
+    children: Children,
+) -> impl IntoView {
+    let shell = expect_context::<Shell>();
+    let connection = expect_context::<Live>().connection();
+    view! {
+        <Transition>
+            <TopBar
+                crumbs=crumbs.clone()
+                search
+                needs=Signal::derive(move || shell.needs())
+                connection
+                principal=Signal::derive(move || shell.me.get()?.ok())
+            />
+            {move || shell.counts.get()?.ok().map(|counts| view! { <Follow event=counts.event/> })}
+        </Transition>
+        {children()}
+    }
+    .into_any()
+}
