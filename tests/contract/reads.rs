@@ -143,7 +143,8 @@ async fn strange_questions_get_a_clear_no(on: Engine) {
         "limit=1.5",
         "status=Running",
     ] {
-        api.get(&format!("/v1/runs?{query}")).await.bad_input("");
+        let (field, _) = query.split_once('=').unwrap();
+        api.get(&format!("/v1/runs?{query}")).await.bad_input(field);
     }
     for query in [
         "q=%00",

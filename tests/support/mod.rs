@@ -7,6 +7,7 @@ mod events;
 mod process;
 mod server;
 mod shared;
+mod tamper;
 mod wait;
 
 pub use agent::Agent;
@@ -15,6 +16,7 @@ pub use engine::Engine;
 pub use events::{Stream, ids, is_strictly_rising};
 pub use process::signal;
 pub use server::Server;
+pub use tamper::{flip, flipped};
 pub use wait::{DEADLINE, eventually, is_time, past, pause, together};
 
 use std::{future::Future, sync::LazyLock};
