@@ -149,6 +149,22 @@ impl Row {
         self.opt_json()?.ok_or_else(missing)
     }
 
+    /// JSON that was stored behind its hash; what does not match it is never served.
+    pub fn opt_sealed<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, Error> {
+        let Some(text) = self.opt_text()? else {
+            return Ok(None);
+        };
+        let broken = || Error::damaged("a value does not match its hash");
+        let (hash, json) = text.split_at_checked(64).ok_or_else(broken)?;
+        let value: serde_json::Value = read_json(json)?;
+        if hash.parse() != Ok(Hash::of(&value)) {
+            return Err(broken());
+        }
+        serde_json::from_value(value)
+            .map(Some)
+            .map_err(Error::damaged)
+    }
+
     pub fn opt_json<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, Error> {
         self.opt_text()?.map(|text| read_json(&text)).transpose()
     }

@@ -208,10 +208,11 @@ impl Store {
         limit: i64,
     ) -> Result<EventPage, Error> {
         let mut conn = self.engine.read().await?;
-        let all =
-            "SELECT id, run, seq, kind, at, data FROM events WHERE id > $1 ORDER BY id LIMIT $2";
-        let of_run = "SELECT id, run, seq, kind, at, data FROM events WHERE run = $3 AND id > $1 \
-             ORDER BY id LIMIT $2";
+        // Each event comes with the hash of the one before it: the link between them is checked.
+        let all = "SELECT e.id, e.run, e.seq, e.kind, e.at, e.data, e.hash, p.hash FROM events e \
+             LEFT JOIN events p ON p.id = e.id - 1 WHERE e.id > $1 ORDER BY e.id LIMIT $2";
+        let of_run = "SELECT e.id, e.run, e.seq, e.kind, e.at, e.data, e.hash, p.hash FROM events e \
+             LEFT JOIN events p ON p.id = e.id - 1 WHERE e.run = $3 AND e.id > $1 ORDER BY e.id LIMIT $2";
         let rows = match run {
             None => conn.fetch(all, params![after, limit]).await?,
             Some(run) => {
@@ -270,15 +271,24 @@ async fn find(conn: &mut dyn Connection, id: &RunId) -> Result<RunRow, Error> {
         .ok_or_else(|| Problem::not_found("run").into())
 }
 
+/// An event that its hash vouches for.
 fn event(mut row: Row) -> Result<Event, Error> {
-    Ok(Event {
+    let event = Event {
         id: row.int()?,
         run: row.word()?,
         seq: row.opt_int()?,
         kind: row.word()?,
         at: row.time()?,
         data: row.json()?,
-    })
+    };
+    let (hash, before) = (row.hash()?, row.opt_hash()?.unwrap_or_default());
+    match event.link(before) == hash {
+        true => Ok(event),
+        false => Err(Error::damaged(format!(
+            "event {} or the one before it",
+            event.id
+        ))),
+    }
 }
 
 /// Newest first. A filter that is not asked for is NULL and lets everything pass.
