@@ -83,7 +83,8 @@ impl Error {
     }
 }
 
-/// Why one attempt at a step failed. Any error turns into one with `?`: retryable, its effect left to the step's default.
+/// Why one attempt at a step failed. Any error turns into one with `?`: retryable, its effect left to the
+/// step's default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepError {
     pub error: AgentError,

@@ -2,8 +2,13 @@
 
 use serde::de::DeserializeOwned;
 
-use super::{attempt::Begun, error::Error, session::Session, state::State};
-use crate::domain::{Code, DecisionKind, Gate, Kind, Problem, StepKey, protocol::NextStep};
+use super::{begin::Begun, error::Error, session::Session, state::State};
+use crate::domain::{
+    Code, DecisionKind, Gate, Kind, Problem, StepKey, StepStatus, protocol::NextStep,
+};
+
+/// How long one look at an open gate lasts.
+const WAIT_MS: i64 = 30_000;
 
 /// A gate to wait at.
 #[must_use = "a gate does nothing until it is run"]
@@ -89,6 +94,20 @@ impl<'a, S: State, R: DeserializeOwned> GateStep<'a, S, R> {
 }
 
 impl<S: State> Session<S> {
+    /// Waits until somebody has answered.
+    pub(super) async fn answered(&self, seq: i64) -> Result<(), Error> {
+        let lease = &self.0.lease;
+        tracing::info!(run = %lease.run, step = seq, "waiting for a person");
+        loop {
+            let look = lease.client.step(&lease.run, seq, WAIT_MS);
+            let step = self.wait(look).await??.step;
+            if step.status != StepStatus::Waiting {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What was decided about a gate that is settled and folded in.
     async fn decision(&self, seq: i64) -> Result<DecisionKind, Error> {
         let lease = &self.0.lease;
         let step = lease.call(lease.client.step(&lease.run, seq, 0)).await?;

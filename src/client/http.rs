@@ -218,6 +218,50 @@ mod tests {
         assert_eq!(told.detail, "HTTP 418 I'm a teapot: short and stout");
     }
 
+    /// Answers each connection in turn, and gives back what was asked.
+    fn listen(answers: &'static [&'static str]) -> (String, std::thread::JoinHandle<Vec<String>>) {
+        use std::io::{Read, Write};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let serve = move |answer: &&str| {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = vec![0; 4_096];
+            let len = stream.read(&mut asked).unwrap();
+            stream.write_all(answer.as_bytes()).unwrap();
+            String::from_utf8_lossy(&asked[..len]).into_owned()
+        };
+        let asked = std::thread::spawn(move || answers.iter().map(serve).collect());
+        (url, asked)
+    }
+
+    #[tokio::test]
+    async fn a_request_is_repeated_to_the_last_bit_until_there_is_an_answer() {
+        let (url, asked) = listen(&[
+            "HTTP/1.1 503 Busy\r\nretry-after: 0\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            "",
+            "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\nconnection: close\r\n\r\n{",
+            "HTTP/1.1 200 OK\r\ncontent-length: 1\r\nconnection: close\r\n\r\n7",
+        ]);
+        let client = Client::new(&url, "t").unwrap();
+        let request = Request::post("v1/claims".into(), &"body").unwrap().keyed();
+        assert_eq!(client.ask(request).await.unwrap(), Some(7));
+        let asked = asked.join().unwrap();
+        assert!(asked[0].contains("idempotency-key: "), "{}", asked[0]);
+        assert!(asked.iter().all(|again| *again == asked[0]), "{asked:#?}");
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_not_repeated() {
+        let (url, asked) = listen(&[concat!(
+            "HTTP/1.1 409 Conflict\r\nconnection: close\r\n\r\n",
+            r#"{"code":"lease_lost","title":"lease lost","status":409,"detail":"stop"}"#
+        )]);
+        let client = Client::new(&url, "t").unwrap();
+        let refused = client.ask::<()>(Request::get("v1/runs".into())).await;
+        assert!(matches!(refused, Err(Error::LeaseLost)), "{refused:?}");
+        assert_eq!(asked.join().unwrap().len(), 1);
+    }
+
     #[tokio::test]
     async fn patience_is_bounded_when_nobody_listens() {
         let client = Client::new("http://127.0.0.1:9", "t")

@@ -8,11 +8,10 @@ use serde_json::Value;
 use std::{
     future::{Future, poll_fn},
     pin::pin,
-    sync::Arc,
     task::Poll,
     time::{Duration, Instant},
 };
-use tokio::{sync::watch, task::AbortHandle};
+use tokio::sync::watch;
 
 use super::{error::Error, http::Client};
 use crate::domain::{
@@ -26,7 +25,7 @@ pub(super) struct Lease {
     pub client: Client,
     pub run: RunId,
     pub epoch: Epoch,
-    ttl: Duration,
+    pub ttl: Duration,
     standing: watch::Sender<Standing>,
 }
 
@@ -41,9 +40,10 @@ struct Standing {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Hold {
     Held,
-    Lost,
-    /// Given back by us.
+    /// The call that gives it back is under way: no heartbeat may come after it.
+    Ending,
     Ended,
+    Lost,
 }
 
 /// Who wants the work to stop at the next step boundary.
@@ -72,16 +72,6 @@ fn safe_until(sent: Instant, ttl: Duration) -> Instant {
     sent + ttl - margin(ttl)
 }
 
-/// Ends the heartbeats when the last handle on the session is gone.
-#[derive(Debug)]
-pub(super) struct Heart(AbortHandle);
-
-impl Drop for Heart {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 impl Lease {
     /// `asked` is the moment the lease was first asked for: after a long poll, or with the server away in
     /// between, the term may be half over, so it is renewed before it is relied on.
@@ -90,7 +80,7 @@ impl Lease {
         answer: &LeaseAnswer,
         asked: Instant,
         ttl: Duration,
-    ) -> Result<(Arc<Self>, Heart), Error> {
+    ) -> Result<Self, Error> {
         let standing = Standing {
             safe_until: safe_until(asked, ttl),
             hold: Hold::Held,
@@ -105,17 +95,18 @@ impl Lease {
         };
         if asked.elapsed() > ttl / 3 {
             let sent = Instant::now();
-            lease.client.heartbeat(&lease.run, &lease.beat()).await?;
+            lease
+                .client
+                .heartbeat(&lease.run, &lease.heartbeat())
+                .await?;
             lease
                 .standing
                 .send_modify(|s| s.safe_until = safe_until(sent, ttl));
         }
-        let lease = Arc::new(lease);
-        let task = tokio::spawn(heartbeats(lease.clone()));
-        Ok((lease, Heart(task.abort_handle())))
+        Ok(lease)
     }
 
-    fn beat(&self) -> Heartbeat {
+    pub fn heartbeat(&self) -> Heartbeat {
         Heartbeat {
             epoch: self.epoch,
             ttl_ms: Some(self.ttl.as_millis() as i64),
@@ -135,42 +126,40 @@ impl Lease {
         self.standing.borrow().hold == Hold::Held
     }
 
-    /// Neither lost nor given back.
-    pub fn open(&self) -> bool {
-        self.standing.borrow().hold == Hold::Held
+    /// Lost or given back: there is nothing more to do under this lease.
+    pub fn over(&self) -> bool {
+        matches!(self.standing.borrow().hold, Hold::Ended | Hold::Lost)
     }
 
-    fn lose(&self) {
+    /// Released or finished by us.
+    pub fn given_back(&self) -> bool {
+        self.standing.borrow().hold == Hold::Ended
+    }
+
+    pub fn lose(&self) {
+        if self.turn(Hold::Held, Hold::Lost) {
+            tracing::warn!(run = %self.run, epoch = %self.epoch, "lease lost: the store has ended it");
+        }
+    }
+
+    fn turn(&self, from: Hold, to: Hold) -> bool {
         self.standing.send_if_modified(|s| {
-            let held = s.hold == Hold::Held;
-            if held {
-                s.hold = Hold::Lost;
-                tracing::warn!(run = %self.run, epoch = %self.epoch, "lease lost: the store has ended it");
-            }
-            held
-        });
-    }
-
-    /// Marks the lease as given back; false if there was nothing left to give.
-    pub fn end(&self) -> bool {
-        self.held()
-            && self.standing.send_if_modified(|s| {
-                let held = s.hold == Hold::Held;
-                s.hold = if held { Hold::Ended } else { s.hold };
-                held
-            })
+            let turns = s.hold == from;
+            s.hold = if turns { to } else { s.hold };
+            turns
+        })
     }
 
     /// Gives the run back, once.
     pub async fn release(&self, after_ms: Option<i64>) -> Result<(), Error> {
-        if !self.end() {
+        if !self.held() {
             return Ok(());
         }
         let release = ReleaseRun {
             epoch: self.epoch,
             after_ms,
         };
-        self.client.release(&self.run, &release).await?;
+        self.last(self.client.release(&self.run, &release)).await?;
         tracing::info!(run = %self.run, epoch = %self.epoch, after_ms, "released");
         Ok(())
     }
@@ -188,10 +177,26 @@ impl Lease {
             result,
             error,
         };
-        self.call(self.client.finish(&self.run, &finish)).await?;
-        self.end();
+        self.last(self.client.finish(&self.run, &finish)).await?;
         tracing::info!(run = %self.run, epoch = %self.epoch, ?outcome, "finished");
         Ok(())
+    }
+
+    /// The last call under this lease; if it is refused, it was not the last.
+    async fn last<T>(&self, call: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        if !self.held() || !self.turn(Hold::Held, Hold::Ending) {
+            return Err(Error::LeaseLost);
+        }
+        let until = self.standing.borrow().safe_until;
+        let answer = tokio::time::timeout_at(until.into(), call).await;
+        let answer = answer.unwrap_or(Err(Error::LeaseLost));
+        let hold = match &answer {
+            Ok(_) => Hold::Ended,
+            Err(Error::LeaseLost) => Hold::Lost,
+            Err(_) => Hold::Held,
+        };
+        self.turn(Hold::Ending, hold);
+        answer
     }
 
     /// Lets `work` go on for as long as the lease is held, and drops it the moment it is not.
@@ -253,7 +258,7 @@ impl Lease {
         }
     }
 
-    fn renew(&self, sent: Instant, signal: Option<Signal>) {
+    pub fn renew(&self, sent: Instant, signal: Option<Signal>) {
         if self.held() {
             self.standing
                 .send_modify(|s| s.safe_until = safe_until(sent, self.ttl));
@@ -264,34 +269,10 @@ impl Lease {
     }
 }
 
-/// Three beats a term; after a beat that went missing, the next comes sooner.
-async fn heartbeats(lease: Arc<Lease>) {
-    let third = lease.ttl / 3;
-    let once = lease.client.clone().patience(Duration::ZERO).timeout(third);
-    let mut pause = third;
-    loop {
-        tokio::time::sleep(pause).await;
-        if !lease.held() {
-            return;
-        }
-        let sent = Instant::now();
-        match once.heartbeat(&lease.run, &lease.beat()).await {
-            Ok(answer) => {
-                lease.renew(sent, answer.signal);
-                pause = third;
-            }
-            Err(Error::LeaseLost) => return lease.lose(),
-            Err(why) => {
-                tracing::warn!(run = %lease.run, epoch = %lease.epoch, %why, "heartbeat missed");
-                pause = (lease.ttl / 20).min(Duration::from_secs(1));
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{Code, Problem};
 
     #[test]
     fn the_margin_is_a_tenth_but_at_least_half_a_second_and_never_the_whole_term() {
@@ -315,6 +296,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_last_call_that_is_refused_was_not_the_last() {
+        let lease = lease(Duration::from_secs(9));
+        let refused = Problem::new(Code::StepInFlight, "a step is in flight");
+        let answer = lease.last(async { Err::<(), _>(refused.into()) }).await;
+        assert!(matches!(answer, Err(Error::Refused(_))));
+        assert!(lease.held());
+        lease.last(async { Ok(()) }).await.unwrap();
+        assert!(!lease.held());
+        let answer = lease.last(async { Ok(()) }).await;
+        assert!(
+            matches!(answer, Err(Error::LeaseLost)),
+            "there is nothing left to give back"
+        );
+    }
+
+    #[tokio::test]
     async fn work_is_dropped_when_the_clock_runs_out_and_no_late_answer_revives_it() {
         struct Dropped<'a>(&'a std::cell::Cell<bool>);
         impl Drop for Dropped<'_> {
@@ -333,7 +330,6 @@ mod tests {
         assert!(dropped.get());
         lease.renew(Instant::now(), None);
         assert!(!lease.held());
-        assert!(!lease.end(), "there is nothing left to give back");
     }
 
     #[tokio::test]

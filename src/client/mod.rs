@@ -51,12 +51,15 @@
 //! where it waits and [`Error::LeaseLost`] is returned; what the work has spawned elsewhere it must stop itself. When
 //! an operator pauses or cancels the run, or the process is asked to end, the run is released between two steps.
 
-mod attempt;
 mod backoff;
+mod begin;
 mod calls;
+mod commit;
 mod context;
 mod error;
+mod fail;
 mod gate;
+mod heartbeat;
 mod http;
 mod lease;
 mod open;

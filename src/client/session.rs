@@ -10,11 +10,12 @@ use std::{
 use tokio::sync::watch;
 
 use super::{
-    attempt::Ahead,
+    begin::Ahead,
     error::Error,
     gate::GateStep,
+    heartbeat::Heart,
     http::Client,
-    lease::{Heart, Lease, Stop},
+    lease::{Lease, Stop},
     state::{Live, State},
     step::Step,
 };
@@ -50,7 +51,7 @@ impl<S> Clone for Session<S> {
 
 impl<S> Drop for Inner<S> {
     fn drop(&mut self) {
-        if self.lease.open() {
+        if !self.lease.over() {
             tracing::warn!(run = %self.lease.run, epoch = %self.lease.epoch,
                 "dropped without finish or release; the run is held until its lease runs out");
         }
@@ -65,7 +66,8 @@ impl<S: State> Session<S> {
         asked: Instant,
         ttl: Duration,
     ) -> Result<Self, Error> {
-        let (lease, heart) = Lease::take(client, &answer, asked, ttl).await?;
+        let lease = Arc::new(Lease::take(client, &answer, asked, ttl).await?);
+        let heart = Heart::start(&lease);
         let LeaseAnswer {
             run,
             state,

@@ -11,7 +11,7 @@ impl<S: State> Session<S> {
     pub async fn settle<R: Serialize>(&self, outcome: Result<R, Error>) -> Result<(), Error> {
         let error = match outcome {
             // An agent may have finished by itself.
-            Ok(_) if !self.0.lease.open() => return Ok(()),
+            Ok(_) if self.0.lease.given_back() => return Ok(()),
             Ok(result) => return self.finish(result).await,
             Err(error) => error,
         };

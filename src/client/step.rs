@@ -4,7 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::{future::Future, pin::Pin, time::Duration};
 
 use super::{
-    attempt::{Begun, Work},
+    begin::{Begun, Work},
     context::StepCtx,
     error::{Error, StepError},
     session::Session,
@@ -163,6 +163,9 @@ impl<S: State, R: Serialize + DeserializeOwned> Step<'_, S, R> {
                     return Ok(result);
                 }
             };
+            if begun.check && look.is_none() {
+                return Err(Error::Held(no_check()));
+            }
             let attempt = attempt(&begun, &mut look, &mut work);
             match session.0.lease.hold(attempt).await? {
                 Ok(result) => {
@@ -188,28 +191,23 @@ where
     W: FnMut(StepCtx) -> F,
     F: Future<Output = Result<R, StepError>>,
 {
-    if begun.check {
-        let look = look.as_mut().ok_or_else(no_look)?;
-        if let Some(found) = look(begun.ctx.clone()).await? {
-            tracing::info!(run = %begun.ctx.run(), step = begun.ctx.seq(), "checked: it had happened");
+    if let Some(look) = look.as_mut().filter(|_| begun.check) {
+        let (run, seq) = (begun.ctx.run(), begun.ctx.seq());
+        let found = look(begun.ctx.clone()).await?;
+        tracing::info!(%run, step = seq, happened = found.is_some(), "checked after a crash");
+        if let Some(found) = found {
             return Ok(found);
         }
-        tracing::info!(run = %begun.ctx.run(), step = begun.ctx.seq(), "checked: it had not happened");
     }
     work(begun.ctx.clone()).await
 }
 
-/// Another version of the agent could look whether this step happened; this one cannot.
-fn no_look() -> StepError {
-    let error = AgentError {
+/// Another version of the agent could look whether this step happened; this one cannot. Left as it is, the step
+/// crashes with the lease, and after a few rounds an operator is asked.
+fn no_check() -> AgentError {
+    AgentError {
         kind: "no_check".into(),
-        message: "the store asks whether this step happened, and this agent has no `check` for it"
-            .into(),
+        message: "the store asks whether it happened, and this agent has no `check` for it".into(),
         stack: None,
-    };
-    StepError {
-        error,
-        retryable: false,
-        effect: None,
     }
 }

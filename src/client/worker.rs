@@ -22,8 +22,7 @@ const REST: Duration = Duration::from_secs(2);
 
 /// Resolves when this process is asked to end.
 type Leave = watch::Receiver<bool>;
-type Carried = Pin<Box<dyn Future<Output = ()> + Send>>;
-type Carry = Arc<dyn Fn(LeaseAnswer, Instant, Leave) -> Carried + Send + Sync>;
+type Carry = Arc<dyn Fn(Claimed) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
 /// Claims runs and calls the agent's function for each.
 ///
@@ -51,6 +50,15 @@ pub struct Worker {
     agents: Vec<Agent>,
 }
 
+/// A run that was just handed out.
+struct Claimed {
+    client: Client,
+    answer: LeaseAnswer,
+    asked: Instant,
+    ttl: Duration,
+    leave: Leave,
+}
+
 struct Agent {
     name: String,
     version: String,
@@ -68,7 +76,7 @@ impl Worker {
         }
     }
 
-    /// How long a lease lasts without a heartbeat; set it before the agents.
+    /// How long a run is held without a heartbeat.
     pub fn ttl(self, ttl: Duration) -> Self {
         Self { ttl, ..self }
     }
@@ -95,11 +103,17 @@ impl Worker {
         A: Fn(Session<S>) -> F + Send + Sync + 'static,
         F: Future<Output = Result<R, Error>> + Send + 'static,
     {
-        let (client, ttl) = (self.client.clone(), self.ttl);
         let agent = Arc::new(agent);
-        let carry: Carry = Arc::new(move |answer, asked, leave| {
-            let (client, agent) = (client.clone(), agent.clone());
+        let carry: Carry = Arc::new(move |claimed| {
+            let agent = agent.clone();
             Box::pin(async move {
+                let Claimed {
+                    client,
+                    answer,
+                    asked,
+                    ttl,
+                    leave,
+                } = claimed;
                 match Session::start(&client, answer, asked, ttl).await {
                     Ok(session) => carry_on(&*agent, session, leave).await,
                     Err(why) => tracing::error!(%why, "a claimed run did not start"),
@@ -179,7 +193,13 @@ async fn claim_runs(
         match claimed {
             Ok(None) => {}
             Ok(Some(answer)) => {
-                let carried = carry(answer, asked, leave.clone());
+                let carried = carry(Claimed {
+                    client: client.clone(),
+                    answer,
+                    asked,
+                    ttl: Duration::from_millis(claim.ttl_ms.unsigned_abs()),
+                    leave: leave.clone(),
+                });
                 runs.spawn(async move {
                     carried.await;
                     drop(place);
@@ -194,7 +214,8 @@ async fn claim_runs(
     runs.join_all().await;
 }
 
-/// One run, from its checkpoint to wherever it gets. A panic is no end: the run is released, and what was in flight crashed.
+/// One run, from its checkpoint to wherever it gets. A panic is no end: the run is released, and what was in
+/// flight has crashed.
 async fn carry_on<S, R, A, F>(agent: &A, session: Session<S>, mut leave: Leave)
 where
     S: State,

@@ -13,11 +13,13 @@ pub const DEPTH_MAX: usize = 128;
 const ENVELOPE: usize = 6;
 
 /// Refuses a body that the protocol does not accept; what is left, `serde_json` judges.
-pub fn check(body: &[u8]) -> Result<(), Problem> {
+/// `objects` are the places where an object is expected and a list is not (`*` is any item of a list).
+pub fn check(body: &[u8], objects: &[&str]) -> Result<(), Problem> {
     Scanner {
         body,
         at: 0,
         open: Vec::new(),
+        objects,
     }
     .scan()
 }
@@ -98,6 +100,7 @@ struct Scanner<'a> {
     body: &'a [u8],
     at: usize,
     open: Vec<Open>,
+    objects: &'a [&'a str],
 }
 
 impl Scanner<'_> {
@@ -126,6 +129,13 @@ impl Scanner<'_> {
     fn enter(&mut self, container: Open) -> Result<(), Problem> {
         if self.open.len() >= DEPTH_MAX + ENVELOPE {
             return Err(self.refuse(&format!("nests deeper than the limit of {DEPTH_MAX}")));
+        }
+        if matches!(container, Open::Array(_)) && self.object_expected() {
+            let path = self.path();
+            return Err(Problem::invalid(
+                path.trim_start_matches('/'),
+                "must be an object, not a list",
+            ));
         }
         self.open.push(container);
         self.at += 1;
@@ -196,15 +206,30 @@ impl Scanner<'_> {
         Ok(())
     }
 
+    /// Where the next value stands.
+    fn path(&self) -> String {
+        let tokens = self.open.iter().map(|open| match open {
+            Open::Array(index) => format!("/{index}"),
+            Open::Object { key, .. } => format!("/{}", escape(key)),
+        });
+        tokens.collect()
+    }
+
+    /// No place of the protocol's own lies deeper than this.
+    fn object_expected(&self) -> bool {
+        if self.open.len() > 3 {
+            return false;
+        }
+        let tokens = self.open.iter().map(|open| match open {
+            Open::Array(_) => "/*".to_owned(),
+            Open::Object { key, .. } => format!("/{}", escape(key)),
+        });
+        let place: String = tokens.collect();
+        self.objects.contains(&place.as_str())
+    }
+
     fn refuse(&self, why: &str) -> Problem {
-        let path: String = self
-            .open
-            .iter()
-            .map(|open| match open {
-                Open::Array(index) => format!("/{index}"),
-                Open::Object { key, .. } => format!("/{}", escape(key)),
-            })
-            .collect();
+        let path = self.path();
         let place = if path.is_empty() { "the body" } else { &path };
         Problem::new(Code::Malformed, format!("{place} {why}")).with("path", &path)
     }
@@ -220,7 +245,7 @@ mod tests {
     use super::*;
 
     fn refused(body: &str) -> String {
-        check(body.as_bytes()).expect_err(body).detail
+        check(body.as_bytes(), &[]).expect_err(body).detail
     }
 
     #[test]
@@ -254,7 +279,7 @@ mod tests {
             "-9223372036854775808",
             r#"{"a":"{\"a\":1,\"a\":2}"}"#,
         ] {
-            check(body.as_bytes()).expect(body);
+            check(body.as_bytes(), &[]).expect(body);
         }
     }
 }

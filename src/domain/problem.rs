@@ -83,8 +83,11 @@ impl Code {
 }
 
 /// One refusal: the code, a sentence that says what to do, and the fields the protocol names for it.
+///
+/// A field that the protocol names wins over RFC 9457's own: the `status` of `run_not_runnable` is the run's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+#[serde(into = "Map<String, Value>", try_from = "Map<String, Value>")]
 #[error("{detail}")]
 pub struct Problem {
     pub code: Code,
@@ -93,6 +96,45 @@ pub struct Problem {
     pub detail: String,
     #[serde(flatten)]
     pub fields: Map<String, Value>,
+}
+
+impl From<Problem> for Map<String, Value> {
+    fn from(problem: Problem) -> Self {
+        let mut map = Map::new();
+        map.insert("code".into(), json!(problem.code));
+        map.insert("title".into(), json!(problem.title));
+        map.insert("status".into(), json!(problem.status));
+        map.insert("detail".into(), json!(problem.detail));
+        map.extend(problem.fields);
+        map
+    }
+}
+
+impl TryFrom<Map<String, Value>> for Problem {
+    type Error = serde_json::Error;
+
+    fn try_from(mut map: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        let code: Code = serde_json::from_value(map.remove("code").unwrap_or_default())?;
+        let mut text = |name: &str| match map.remove(name) {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        };
+        let (title, detail) = (text("title"), text("detail"));
+        let status = map
+            .get("status")
+            .and_then(Value::as_u64)
+            .and_then(|n| u16::try_from(n).ok());
+        if status.is_some() {
+            map.remove("status");
+        }
+        Ok(Self {
+            code,
+            title,
+            status: status.unwrap_or(code.status()),
+            detail,
+            fields: map,
+        })
+    }
 }
 
 impl Problem {
@@ -117,6 +159,15 @@ impl Problem {
         Self::new(Code::Invalid, format!("{path}: {why}")).with("path", path)
     }
 
+    /// The same refusal of a field that stands inside another one.
+    pub fn under(mut self, parent: &str) -> Self {
+        if let Some(Value::String(path)) = self.fields.get_mut("path") {
+            *path = format!("{parent}/{path}");
+            self.detail = format!("{parent}/{}", self.detail);
+        }
+        self
+    }
+
     pub fn too_large(path: &str, limit: usize) -> Self {
         Self::new(
             Code::TooLarge,
@@ -135,5 +186,20 @@ impl Problem {
             Code::LeaseLost,
             "this epoch no longer holds the run's lease: stop the work; what it did is not recorded",
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_that_the_protocol_names_wins_and_reads_back() {
+        let problem = Problem::new(Code::RunNotRunnable, "it is done").with("status", "done");
+        let text = serde_json::to_string(&problem).unwrap();
+        assert_eq!(text.matches("\"status\"").count(), 1);
+        assert!(text.contains("\"status\":\"done\""));
+        let read: Problem = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, problem);
     }
 }

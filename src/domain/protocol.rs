@@ -19,7 +19,7 @@ use super::{
 };
 
 mod limits;
-pub use limits::{Check, LOG_LINES_MAX, STATE_MAX};
+pub use limits::{Check, LOG_LINES_MAX, OBJECTS, STATE_MAX};
 
 /// Tells an explicit `null` from an absent field.
 fn present<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Value>, D::Error> {

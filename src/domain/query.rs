@@ -46,6 +46,16 @@ fn fifty() -> i64 {
 
 impl Check for RunQuery {
     fn check(&self) -> Result<(), Problem> {
+        let texts = [
+            ("agent", &self.agent),
+            ("label", &self.label),
+            ("q", &self.q),
+        ];
+        for (path, text) in texts {
+            if text.as_deref().is_some_and(|text| text.contains('\0')) {
+                return Err(Problem::invalid(path, "must not hold a NUL character"));
+            }
+        }
         match self.limit {
             1..=1_000 => Ok(()),
             n => Err(Problem::invalid(

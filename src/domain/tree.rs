@@ -4,7 +4,7 @@
 //! same at step 10,000 as at step 100.
 
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::collections::BTreeMap;
 
 use super::{
@@ -179,6 +179,7 @@ impl Tree {
 
     fn equals(&self, value: &Value) -> bool {
         match (&self.node, value) {
+            (Node::Scalar(Value::Number(mine)), Value::Number(other)) => same_number(mine, other),
             (Node::Scalar(mine), other) => mine == other,
             (Node::Array(items), Value::Array(others)) => {
                 items.len() == others.len() && items.iter().zip(others).all(|(a, b)| a.equals(b))
@@ -394,6 +395,11 @@ fn diff_lists(old: &mut [Tree], new: &mut [Tree], path: &str, ops: &mut Vec<Op>)
             value: item.to_value(),
         });
     }
+}
+
+/// RFC 6902 compares numbers by value: 1 is 1.0. Whole numbers are compared exactly.
+fn same_number(a: &Number, b: &Number) -> bool {
+    a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64())
 }
 
 /// An array index as RFC 6901 writes it: no sign, no leading zero, below `len`.

@@ -59,7 +59,7 @@ pub async fn authorise(State(app): State<App>, mut request: Request, next: Next)
 async fn admit(app: &App, request: &mut Request) -> Result<Option<Response>, Refusal> {
     let headers = request.headers();
     let bearer = bearer(headers).map(str::to_owned);
-    same_origin(request.method(), headers, bearer.is_some())?;
+    let ours = same_origin(request.method(), headers, bearer.is_some());
     let principal = match (&bearer, session(headers)) {
         (Some(token), _) => app.access.bearer(&app.store, token).await?,
         (None, Some(session)) => app.access.session(&app.store, session).await?,
@@ -73,7 +73,10 @@ async fn admit(app: &App, request: &mut Request) -> Result<Option<Response>, Ref
         (Door::Needs(action), Some(who)) => permit(who, action).map(|()| None),
     };
     request.extensions_mut().insert(principal);
-    Ok(allowed?)
+    // Who is nobody hears that first.
+    let allowed = allowed?;
+    ours?;
+    Ok(allowed)
 }
 
 /// Refuses what the role does not allow.

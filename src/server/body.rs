@@ -1,14 +1,20 @@
 //! What a request brings, read strictly: bodies, queries and path segments, each with an error that names the place.
 
 use axum::{
-    body::to_bytes,
+    body::Body,
     extract::{FromRequest, FromRequestParts, Request},
     http::{HeaderMap, Uri, request::Parts},
 };
+use futures::StreamExt;
 use serde::de::DeserializeOwned;
 
 use super::{App, problem::Refusal};
-use crate::domain::{Code, Hash, Problem, RunId, ids::run_id, json, protocol::Check};
+use crate::domain::{
+    Code, Hash, Problem, RunId,
+    ids::run_id,
+    json,
+    protocol::{Check, OBJECTS},
+};
 
 /// A JSON body within the protocol's limits.
 pub struct Strict<T> {
@@ -22,9 +28,7 @@ impl<T: DeserializeOwned + Check> FromRequest<App> for Strict<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
         let limit = app.limits.body_max;
-        let bytes = to_bytes(request.into_body(), limit)
-            .await
-            .map_err(|_| Problem::too_large("body", limit))?;
+        let bytes = read(request.into_body(), limit).await?;
         let body: T = parse(&bytes)?;
         body.check()?;
         Ok(Self {
@@ -34,8 +38,28 @@ impl<T: DeserializeOwned + Check> FromRequest<App> for Strict<T> {
     }
 }
 
+/// Reads to the end, or a good way beyond the limit: a client that is cut off while it sends never sees the answer.
+async fn read(body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
+    let mut chunks = body.into_data_stream();
+    let (mut bytes, mut seen) = (Vec::new(), 0);
+    while let Some(chunk) = chunks.next().await {
+        let chunk =
+            chunk.map_err(|e| Problem::new(Code::Malformed, format!("the body broke off: {e}")))?;
+        seen += chunk.len();
+        match seen <= limit {
+            true => bytes.extend_from_slice(&chunk),
+            false if seen > 4 * limit => break,
+            false => bytes.clear(),
+        }
+    }
+    match seen <= limit {
+        true => Ok(bytes),
+        false => Err(Problem::too_large("body", limit)),
+    }
+}
+
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    json::check(bytes)?;
+    json::check(bytes, OBJECTS)?;
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     parser.disable_recursion_limit();
     let body = serde_path_to_error::deserialize(&mut parser).map_err(|error| {

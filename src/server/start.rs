@@ -30,8 +30,7 @@ impl Running {
 pub async fn start(config: Config) -> Result<Running, Error> {
     let store = Store::connect(&config.store, config.limits.state_max).await?;
     store.migrate().await?;
-    let server = uuid::Uuid::now_v7().simple().to_string();
-    store.come_back(&server).await?;
+    store.come_back().await?;
     let listener = TcpListener::bind(config.listen)
         .await
         .map_err(|e| Error::Setup(format!("cannot listen on {}: {e}", config.listen)))?;
@@ -58,7 +57,7 @@ pub async fn start(config: Config) -> Result<Running, Error> {
     };
     let keep_time = {
         let (store, stop) = (store.clone(), stop.clone());
-        async move { store.keep_time(&server, stop).await }
+        async move { store.keep_time(stop).await }
     };
     let hear = {
         let (store, stop) = (store.clone(), stop.clone());

@@ -1,7 +1,7 @@
 //! What both drivers of sqlx need and neither shares by type: binding parameters and reading rows.
 
 macro_rules! driver {
-    ($db:ty, $row:ty, $int:pat, $real:pat, $text:pat, $bytes:pat) => {
+    ($db:ty, $row:ty, $clock:path, $int:pat, $real:pat, $text:pat, $bytes:pat) => {
         fn bind<'q>(
             sql: std::borrow::Cow<'static, str>,
             params: Vec<$crate::store::engine::Param>,
@@ -58,6 +58,10 @@ macro_rules! driver {
                     .rows_affected())
             }
 
+            async fn now(&mut self) -> Result<$crate::domain::Time, $crate::store::error::Error> {
+                $clock(self).await
+            }
+
             async fn fetch(
                 &mut self,
                 sql: &'static str,
@@ -83,6 +87,10 @@ macro_rules! driver {
                     .execute(&mut *self.tx)
                     .await?
                     .rows_affected())
+            }
+
+            async fn now(&mut self) -> Result<$crate::domain::Time, $crate::store::error::Error> {
+                $clock(self).await
             }
 
             async fn fetch(

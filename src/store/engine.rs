@@ -149,6 +149,22 @@ impl Row {
         self.opt_json()?.ok_or_else(missing)
     }
 
+    /// JSON that was stored behind its hash; what does not match it is never served.
+    pub fn opt_sealed<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, Error> {
+        let Some(text) = self.opt_text()? else {
+            return Ok(None);
+        };
+        let broken = || Error::damaged("a value does not match its hash");
+        let (hash, json) = text.split_at_checked(64).ok_or_else(broken)?;
+        let value: serde_json::Value = read_json(json)?;
+        if hash.parse() != Ok(Hash::of(&value)) {
+            return Err(broken());
+        }
+        serde_json::from_value(value)
+            .map(Some)
+            .map_err(Error::damaged)
+    }
+
     pub fn opt_json<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, Error> {
         self.opt_text()?.map(|text| read_json(&text)).transpose()
     }
@@ -179,6 +195,9 @@ pub trait Connection: Send {
     ) -> Result<u64, Error>;
     async fn fetch(&mut self, sql: &'static str, params: Vec<Param>) -> Result<Vec<Row>, Error>;
 
+    /// The database's clock.
+    async fn now(&mut self) -> Result<Time, Error>;
+
     async fn fetch_one(
         &mut self,
         sql: &'static str,
@@ -200,7 +219,8 @@ pub enum CommitError {
 /// A writing transaction that holds the counter row, with the clock read after that lock.
 #[async_trait]
 pub trait Transaction: Connection {
-    fn now(&self) -> Time;
+    /// When it took the counter row.
+    fn began(&self) -> Time;
     async fn commit(self: Box<Self>) -> Result<(), CommitError>;
     async fn rollback(self: Box<Self>);
 }
@@ -208,13 +228,15 @@ pub trait Transaction: Connection {
 #[async_trait]
 pub trait Engine: Send + Sync + 'static {
     fn name(&self) -> &'static str;
+    /// Names this process among the servers of the store.
+    fn id(&self) -> &str;
+    /// Another server that ticked after `since` is still connected.
+    async fn others_alive(&self, since: Time) -> Result<bool, Error>;
     async fn migrate(&self) -> Result<(), Error>;
     /// Migrations are applied: none is missing.
     async fn migrated(&self) -> Result<bool, Error>;
     async fn read(&self) -> Result<Box<dyn Connection>, Error>;
     async fn write(&self) -> Result<Box<dyn Transaction>, Error>;
-    /// The database's clock.
-    async fn now(&self) -> Result<Time, Error>;
     /// Waits until another process may have written; `None` where this process is the only writer.
     async fn listen(&self) -> Result<Option<Box<dyn Wake>>, Error>;
     async fn close(&self);

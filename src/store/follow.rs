@@ -12,6 +12,8 @@ use crate::domain::Time;
 
 const REAP_EVERY: Duration = Duration::from_millis(250);
 const TICK_EVERY_MS: i64 = 1_000;
+/// A server that has not ticked for this long is not alive.
+const ALIVE_MS: i64 = 5_000;
 /// A pause of this length between two of our own ticks means that we were away.
 const AWAY_MS: i64 = 5_000;
 const PURGE_EVERY_MS: i64 = 3_600_000;
@@ -24,26 +26,31 @@ impl Store {
     }
 
     /// Before the first request: leases that were live when the last server went get one more term.
-    pub async fn come_back(&self, server: &str) -> Result<(), super::Error> {
-        let lived = self
-            .write(Grace {
-                server: server.to_owned(),
-            })
-            .await?;
-        if lived > 0 {
-            tracing::info!(
-                leases = lived,
-                "no other server was alive: live leases get one more term"
-            );
+    pub async fn come_back(&self) -> Result<(), super::Error> {
+        let alive_since = self.now().await?.plus_ms(-ALIVE_MS);
+        if !self.engine.others_alive(alive_since).await? {
+            let lived = self
+                .write(Grace {
+                    forget_before: alive_since,
+                })
+                .await?;
+            if lived > 0 {
+                tracing::info!(
+                    leases = lived,
+                    "no other server was alive: live leases get one more term"
+                );
+            }
         }
-        self.write(Tick {
-            server: server.to_owned(),
-        })
-        .await
+        self.tick().await
+    }
+
+    async fn tick(&self) -> Result<(), super::Error> {
+        let server = self.engine.id().to_owned();
+        self.write(Tick { server }).await
     }
 
     /// Ends leases that ran out and tells that this server lives, until it is stopped.
-    pub async fn keep_time(&self, server: &str, stop: CancellationToken) {
+    pub async fn keep_time(&self, stop: CancellationToken) {
         let mut ticked = Time(0);
         let mut purged = Time(0);
         let mut seen = Time::now();
@@ -55,13 +62,10 @@ impl Store {
             let round = async {
                 let now = self.now().await?;
                 if ticked != Time(0) && now.ms_since(ticked) > AWAY_MS {
-                    self.come_back(server).await?;
+                    self.come_back().await?;
                     ticked = now;
                 } else if now.ms_since(ticked) >= TICK_EVERY_MS {
-                    self.write(Tick {
-                        server: server.to_owned(),
-                    })
-                    .await?;
+                    self.tick().await?;
                     ticked = now;
                 }
                 if now.ms_since(purged) >= PURGE_EVERY_MS {

@@ -87,7 +87,7 @@ impl Store {
 
     /// The database's clock.
     pub async fn now(&self) -> Result<Time, Error> {
-        self.engine.now().await
+        self.engine.read().await?.now().await
     }
 
     pub async fn write<C: Command>(&self, command: C) -> Result<C::Answer, Error> {

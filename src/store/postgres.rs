@@ -17,36 +17,50 @@ use super::{
 use crate::domain::Time;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
-const CONNECTIONS: u32 = 12;
+const READERS: u32 = 12;
 const CHANNEL: &str = "step47";
-const CLOCK: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)";
 
 driver!(
     Postgres,
     PgRow,
+    clock,
     "INT8" | "INT4",
     "FLOAT8",
     "TEXT" | "VARCHAR" | "NAME",
     "BYTEA"
 );
 
+async fn clock(conn: &mut dyn Connection) -> Result<Time, Error> {
+    let sql = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)";
+    let row = conn.fetch_one(sql, params![]).await?;
+    row.ok_or_else(|| Error::damaged("no clock"))?.time()
+}
+
 pub struct PostgresEngine {
+    id: String,
+    /// Its own connection: readers never keep the writer waiting.
+    writer: PgPool,
     pool: PgPool,
 }
 
 impl PostgresEngine {
     pub async fn open(url: &str) -> Result<Self, Error> {
+        let id = uuid::Uuid::now_v7().simple().to_string();
         let options = PgConnectOptions::from_str(url)?
-            .application_name("step47")
+            .application_name(&format!("step47-{id}"))
             // An acknowledged commit is on disk, whatever the server's default says.
             .options([("synchronous_commit", "on"), ("lock_timeout", "20s")])
             .log_slow_statements(log::LevelFilter::Warn, Duration::from_secs(2));
-        let pool = PgPoolOptions::new()
-            .max_connections(CONNECTIONS)
-            .acquire_timeout(Duration::from_secs(10))
-            .connect_with(options)
-            .await?;
-        Ok(Self { pool })
+        let pool = |connections| {
+            PgPoolOptions::new()
+                .max_connections(connections)
+                .acquire_timeout(Duration::from_secs(10))
+        };
+        Ok(Self {
+            id,
+            writer: pool(1).connect_with(options.clone()).await?,
+            pool: pool(READERS).connect_with(options).await?,
+        })
     }
 }
 
@@ -60,7 +74,7 @@ struct Open {
 
 #[async_trait]
 impl Transaction for Open {
-    fn now(&self) -> Time {
+    fn began(&self) -> Time {
         self.now
     }
 
@@ -114,6 +128,21 @@ impl Engine for PostgresEngine {
         "postgres"
     }
 
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// A server that was killed has lost its connections; one that ticks and is connected is alive.
+    async fn others_alive(&self, since: Time) -> Result<bool, Error> {
+        let sql = "SELECT s.id FROM servers s JOIN pg_stat_activity a ON a.application_name = 'step47-' || s.id \
+             WHERE s.id <> $1 AND s.ticked_at > $2 AND a.datname = current_database() LIMIT 1";
+        let mut conn = self.pool.acquire().await?;
+        Ok(conn
+            .fetch_one(sql, params![self.id.as_str(), since])
+            .await?
+            .is_some())
+    }
+
     async fn migrate(&self) -> Result<(), Error> {
         Ok(MIGRATIONS.run(&self.pool).await?)
     }
@@ -127,7 +156,7 @@ impl Engine for PostgresEngine {
     }
 
     async fn write(&self) -> Result<Box<dyn Transaction>, Error> {
-        let tx = self.pool.begin().await?;
+        let tx = self.writer.begin().await?;
         let mut open = Open {
             tx,
             now: Time(0),
@@ -150,12 +179,6 @@ impl Engine for PostgresEngine {
         Ok(Box::new(open))
     }
 
-    async fn now(&self) -> Result<Time, Error> {
-        let mut conn = self.pool.acquire().await?;
-        let row = conn.fetch_one(CLOCK, params![]).await?;
-        row.ok_or_else(|| Error::damaged("no clock"))?.time()
-    }
-
     async fn listen(&self) -> Result<Option<Box<dyn Wake>>, Error> {
         let mut listener = PgListener::connect_with(&self.pool).await?;
         listener.listen(CHANNEL).await?;
@@ -163,6 +186,7 @@ impl Engine for PostgresEngine {
     }
 
     async fn close(&self) {
+        self.writer.close().await;
         self.pool.close().await;
     }
 }

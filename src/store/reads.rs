@@ -19,20 +19,24 @@ impl Store {
     }
 
     async fn read_run(&self, id: &RunId) -> Result<RunDetail, Error> {
-        let mut conn = self.engine.read().await?;
-        let run = self.find(&mut *conn, id).await?;
+        let (mut conn, run) = self.find(id).await?;
         run.detail(&mut *conn).await
     }
 
-    /// The run as it is now: whoever looks first ends a lease that ran out.
-    async fn find(&self, conn: &mut dyn Connection, id: &RunId) -> Result<RunRow, Error> {
-        let run = find(conn, id).await?;
-        if run.expires_at.is_none() || !run.overdue(self.now().await?) {
-            return Ok(run);
+    /// The run as it is now, and a connection to read on: whoever looks first ends a lease that ran out.
+    async fn find(&self, id: &RunId) -> Result<(Box<dyn Connection>, RunRow), Error> {
+        let mut conn = self.engine.read().await?;
+        let run = find(&mut *conn, id).await?;
+        if run.expires_at.is_none() || !run.overdue(conn.now().await?) {
+            return Ok((conn, run));
         }
+        // A reader that waits for the writer holds no connection.
+        drop(conn);
         let runs = vec![id.clone()];
         self.write(Reap { runs }).await?;
-        find(conn, id).await
+        let mut conn = self.engine.read().await?;
+        let run = find(&mut *conn, id).await?;
+        Ok((conn, run))
     }
 
     pub async fn runs(&self, query: &RunQuery) -> Result<RunPage, Problem> {
@@ -46,9 +50,10 @@ impl Store {
                 .parse()
                 .map_err(|_| Problem::invalid("cursor", "is none that a page gave"))?,
         };
-        let now = self.now().await?;
         let mut conn = self.engine.read().await?;
+        let now = conn.now().await?;
         let mut rows = list(&mut *conn, query, before).await?;
+        drop(conn);
         let overdue: Vec<_> = rows
             .iter()
             .filter(|run| run.overdue(now))
@@ -56,6 +61,7 @@ impl Store {
             .collect();
         if !overdue.is_empty() {
             self.write(Reap { runs: overdue }).await?;
+            let mut conn = self.engine.read().await?;
             rows = list(&mut *conn, query, before).await?;
         }
         let more = rows.len() as i64 > query.limit;
@@ -130,8 +136,7 @@ impl Store {
 
     pub async fn steps(&self, run: &RunId, after: i64, limit: i64) -> Result<StepPage, Problem> {
         let read = async {
-            let mut conn = self.engine.read().await?;
-            self.find(&mut *conn, run).await?;
+            let (mut conn, _) = self.find(run).await?;
             let mut rows = StepRow::page(&mut *conn, run, after, limit + 1).await?;
             let more = rows.len() as i64 > limit;
             rows.truncate(limit as usize);
@@ -146,8 +151,7 @@ impl Store {
 
     pub async fn step(&self, run: &RunId, seq: i64) -> Result<StepDetail, Problem> {
         let read = async {
-            let mut conn = self.engine.read().await?;
-            let owner = self.find(&mut *conn, run).await?;
+            let (mut conn, owner) = self.find(run).await?;
             let Some(step) = StepRow::load(&mut *conn, run, seq).await? else {
                 return Err(Problem::not_found("step").into());
             };
@@ -177,8 +181,7 @@ impl Store {
 
     pub async fn snapshot(&self, run: &RunId, n: i64) -> Result<SnapshotAnswer, Problem> {
         let read = async {
-            let mut conn = self.engine.read().await?;
-            let owner = self.find(&mut *conn, run).await?;
+            let (mut conn, owner) = self.find(run).await?;
             if !(0..=owner.snapshot).contains(&n) {
                 return Err(Problem::not_found("snapshot").into());
             }
@@ -205,10 +208,11 @@ impl Store {
         limit: i64,
     ) -> Result<EventPage, Error> {
         let mut conn = self.engine.read().await?;
-        let all =
-            "SELECT id, run, seq, kind, at, data FROM events WHERE id > $1 ORDER BY id LIMIT $2";
-        let of_run = "SELECT id, run, seq, kind, at, data FROM events WHERE run = $3 AND id > $1 \
-             ORDER BY id LIMIT $2";
+        // Each event comes with the hash of the one before it: the link between them is checked.
+        let all = "SELECT e.id, e.run, e.seq, e.kind, e.at, e.data, e.hash, p.hash FROM events e \
+             LEFT JOIN events p ON p.id = e.id - 1 WHERE e.id > $1 ORDER BY e.id LIMIT $2";
+        let of_run = "SELECT e.id, e.run, e.seq, e.kind, e.at, e.data, e.hash, p.hash FROM events e \
+             LEFT JOIN events p ON p.id = e.id - 1 WHERE e.run = $3 AND e.id > $1 ORDER BY e.id LIMIT $2";
         let rows = match run {
             None => conn.fetch(all, params![after, limit]).await?,
             Some(run) => {
@@ -236,8 +240,8 @@ impl Store {
 
     /// A run that a worker could take now; asked before the writer is.
     pub async fn runnable(&self, agents: Option<&[String]>) -> Result<bool, Error> {
-        let now = self.now().await?;
         let mut conn = self.engine.read().await?;
+        let now = conn.now().await?;
         Ok(super::commands::oldest(&mut *conn, agents, now)
             .await?
             .is_some())
@@ -267,15 +271,24 @@ async fn find(conn: &mut dyn Connection, id: &RunId) -> Result<RunRow, Error> {
         .ok_or_else(|| Problem::not_found("run").into())
 }
 
+/// An event that its hash vouches for.
 fn event(mut row: Row) -> Result<Event, Error> {
-    Ok(Event {
+    let event = Event {
         id: row.int()?,
         run: row.word()?,
         seq: row.opt_int()?,
         kind: row.word()?,
         at: row.time()?,
         data: row.json()?,
-    })
+    };
+    let (hash, before) = (row.hash()?, row.opt_hash()?.unwrap_or_default());
+    match event.link(before) == hash {
+        true => Ok(event),
+        false => Err(Error::damaged(format!(
+            "event {} or the one before it",
+            event.id
+        ))),
+    }
 }
 
 /// Newest first. A filter that is not asked for is NULL and lets everything pass.

@@ -23,9 +23,15 @@ const READERS: u32 = 4;
 /// 3.51.3 is the first release that cannot corrupt a WAL database on reset.
 const OLDEST: i32 = 3_051_003;
 
-driver!(Sqlite, SqliteRow, "INTEGER", "REAL", "TEXT", "BLOB");
+driver!(Sqlite, SqliteRow, clock, "INTEGER", "REAL", "TEXT", "BLOB");
+
+/// The store lives in this process, and so does its clock.
+async fn clock(_: &mut dyn Connection) -> Result<Time, Error> {
+    Ok(Time::now())
+}
 
 pub struct SqliteEngine {
+    id: String,
     writer: SqlitePool,
     readers: SqlitePool,
 }
@@ -54,7 +60,11 @@ impl SqliteEngine {
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS)
             .connect_lazy_with(options.pragma("query_only", "ON"));
-        Ok(Self { writer, readers })
+        Ok(Self {
+            id: uuid::Uuid::now_v7().simple().to_string(),
+            writer,
+            readers,
+        })
     }
 }
 
@@ -65,7 +75,7 @@ struct Open {
 
 #[async_trait]
 impl Transaction for Open {
-    fn now(&self) -> Time {
+    fn began(&self) -> Time {
         self.now
     }
 
@@ -88,6 +98,15 @@ impl Engine for SqliteEngine {
         "sqlite"
     }
 
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// An embedded store has one server.
+    async fn others_alive(&self, _: Time) -> Result<bool, Error> {
+        Ok(false)
+    }
+
     async fn migrate(&self) -> Result<(), Error> {
         Ok(MIGRATIONS.run(&self.writer).await?)
     }
@@ -106,10 +125,6 @@ impl Engine for SqliteEngine {
             tx,
             now: Time::now(),
         }))
-    }
-
-    async fn now(&self) -> Result<Time, Error> {
-        Ok(Time::now())
     }
 
     async fn listen(&self) -> Result<Option<Box<dyn Wake>>, Error> {

@@ -51,7 +51,7 @@ impl Tx {
             .await?;
         let mut row = row.ok_or_else(|| Error::damaged("the counter row is missing"))?;
         Ok(Self {
-            now: conn.now(),
+            now: conn.began(),
             conn,
             event: row.int()?,
             head: row.hash()?,

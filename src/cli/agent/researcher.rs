@@ -128,8 +128,8 @@ fn script(round: u64, sources: i64) -> Vec<(Line, Fold)> {
         ));
     }
     let says = format!(
-        "{topic}: {} new sources, no surprise. The brief keeps its outlook; the number to watch is next week's tender.",
-        SOURCES
+        "{topic}: {SOURCES} new sources, no surprise. The brief keeps its outlook; \
+         the number to watch is next week's tender."
     );
     script.push((
         Line::llm(format!("{round}:write"), "rewrite_brief", read, says).taking(3.6),

@@ -114,58 +114,83 @@ type Fold = fn(&mut Case, &Value);
 
 /// What is found out before anybody is asked.
 fn look() -> Vec<(Line, Fold)> {
-    let say: Fold = |case, said| case.messages.push(said.clone());
+    let hear: Fold = |case, said| case.messages.push(said.clone());
+    let note: Fold = |case, seen| {
+        let message = json!({ "role": "tool", "content": seen });
+        case.messages.push(message);
+    };
+    let ticket: Fold = |case, ticket| {
+        let message = json!({ "role": "user", "content": ticket["body"] });
+        case.messages.push(message);
+        case.ticket = ticket.clone();
+    };
+    let assess: Fold = |case, said| {
+        case.assessment = said["content"].as_str().unwrap_or_default().to_owned();
+        case.messages.push(said.clone());
+    };
     vec![
-        (
-            Line::tool("ticket", "read_ticket", "helpdesk.get").input(json!({ "id": 88121 })).output(json!({
-                "id": 88121, "subject": "Suitcase arrived broken", "status": "open", "language": "de",
-                "body": "Der Koffer kam mit gebrochener Rolle an. Ich möchte mein Geld zurück.",
-            })),
-            |case, ticket| {
-                case.messages.push(json!({ "role": "user", "content": ticket["body"] }));
-                case.ticket = ticket.clone();
-            },
-        ),
-        (
-            Line::llm("classify", "classify", 3_100, "Damage in transit; wants a refund; polite, first complaint."),
-            say,
-        ),
-        (
-            Line::tool("customer", "fetch_customer", "http.get").input(json!({ "email": "j.brandt@example.org" }))
-                .output(json!({ "id": "cus_Lk42", "name": "Jana Brandt", "orders": 6, "since": "2021-02-03" })),
-            |case, customer| case.customer = customer.clone(),
-        ),
-        (
-            Line::tool("order", "fetch_order", "sql.query").input(json!({ "customer": "cus_Lk42", "newest": 1 }))
-                .output(json!({ "id": "A-55718", "item": "Cabin suitcase 38 l", "paid": CENTS, "delivered": "2026-11-09" })),
-            |case, order| case.order = order.clone(),
-        ),
-        (
-            Line::tool("photos", "inspect_photos", "vision.describe").input(json!({ "files": ["wheel-1.jpg", "wheel-2.jpg"] }))
-                .taking(2.2)
-                .output(json!({ "damage": "left rear wheel sheared off at the axle", "box": "crushed corner" })),
-            |case, seen| case.messages.push(json!({ "role": "tool", "content": seen })),
-        ),
-        (
-            Line::tool("carrier", "query_carrier", "http.get").input(json!({ "parcel": "00340434161094015902" }))
-                .taking(1.4)
-                .output(json!({ "scans": 7, "incident": "dropped at hub Leipzig, 8 November 04:12" })),
-            |case, scans| case.messages.push(json!({ "role": "tool", "content": scans })),
-        ),
-        (
-            Line::code("policy", "check_policy").reads("file:policy/returns.md")
-                .output(json!({ "window_days": 30, "days_since": 7, "limit_without_person": 10_000 })),
-            |case, policy| case.messages.push(json!({ "role": "tool", "content": policy })),
-        ),
-        (
-            Line::llm("assess", "assess", 11_800,
-                "The carrier's own scan shows the drop. The claim is sound and within 30 days. Recommend the full refund of €120.00; above the limit, so a person decides."),
-            |case, said| {
-                case.assessment = said["content"].as_str().unwrap_or_default().to_owned();
-                case.messages.push(said.clone());
-            },
-        ),
+        (read_ticket(), ticket),
+        (Line::llm("classify", "classify", 3_100, CLASSIFIED), hear),
+        (fetch_customer(), |case, found| {
+            case.customer = found.clone()
+        }),
+        (fetch_order(), |case, found| case.order = found.clone()),
+        (inspect_photos(), note),
+        (query_carrier(), note),
+        (check_policy(), note),
+        (Line::llm("assess", "assess", 11_800, ASSESSED), assess),
     ]
+}
+
+const CLASSIFIED: &str = "Damage in transit; wants a refund; polite, first complaint.";
+const ASSESSED: &str = "The carrier's own scan shows the drop. The claim is sound and within 30 days. \
+    Recommend the full refund of €120.00; above the limit, so a person decides.";
+
+fn read_ticket() -> Line {
+    Line::tool("ticket", "read_ticket", "helpdesk.get")
+        .input(json!({ "id": 88121 }))
+        .output(json!({
+            "id": 88121, "subject": "Suitcase arrived broken", "status": "open", "language": "de",
+            "body": "Der Koffer kam mit gebrochener Rolle an. Ich möchte mein Geld zurück.",
+        }))
+}
+
+fn fetch_customer() -> Line {
+    Line::tool("customer", "fetch_customer", "http.get")
+        .input(json!({ "email": "j.brandt@example.org" }))
+        .output(json!({
+            "id": "cus_Lk42", "name": "Jana Brandt", "orders": 6, "since": "2021-02-03",
+        }))
+}
+
+fn fetch_order() -> Line {
+    Line::tool("order", "fetch_order", "sql.query")
+        .input(json!({ "customer": "cus_Lk42", "newest": 1 }))
+        .output(json!({
+            "id": "A-55718", "item": "Cabin suitcase 38 l", "paid": CENTS, "delivered": "2026-11-09",
+        }))
+}
+
+fn inspect_photos() -> Line {
+    Line::tool("photos", "inspect_photos", "vision.describe")
+        .input(json!({ "files": ["wheel-1.jpg", "wheel-2.jpg"] }))
+        .taking(2.2)
+        .output(json!({
+            "damage": "left rear wheel sheared off at the axle", "box": "crushed corner",
+        }))
+}
+
+fn query_carrier() -> Line {
+    Line::tool("carrier", "query_carrier", "http.get")
+        .input(json!({ "parcel": "00340434161094015902" }))
+        .taking(1.4)
+        .output(json!({ "scans": 7, "incident": "dropped at hub Leipzig, 8 November 04:12" }))
+}
+
+fn check_policy() -> Line {
+    Line::code("policy", "check_policy")
+        .reads("file:policy/returns.md")
+        .output(json!({ "window_days": 30, "days_since": 7, "limit_without_person": 10_000 }))
 }
 
 fn refund(cents: i64) -> Line {

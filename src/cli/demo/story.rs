@@ -7,7 +7,7 @@ use super::children::Children;
 use crate::{
     cli::Failure,
     client::{Client, Error, RunId},
-    domain::{Code, Run, RunQuery, RunStatus, StepDetail, StepStatus},
+    domain::{Code, Run, RunDetail, RunQuery, RunStatus, StepDetail, StepStatus},
 };
 
 /// Short, so that the killed worker's run is seen to crash while somebody watches.
@@ -24,107 +24,98 @@ pub struct Story<'a> {
     pub children: &'a mut Children,
 }
 
-/// A run of the story, and the process that was started for it, if it was not there from the last time.
-struct Part {
+/// Who plays what: an agent, and where its run gets to.
+struct Role {
     agent: &'static str,
+    args: &'static [&'static str],
+    there: fn(&Run) -> bool,
+    news: &'static str,
+}
+
+const INVOICES: Role = Role {
+    agent: "invoice-reconciler",
+    args: &["--speed", FAST, "--worker", "w-7f3a"],
+    there: |run| run.status == RunStatus::Crashed,
+    news: "crashed mid-flight: did the charge happen? That is for you to decide",
+};
+const TRIAGE: Role = Role {
+    agent: "support-triage",
+    args: &["--speed", FAST],
+    there: |run| run.status == RunStatus::Waiting,
+    news: "asks you: Send €120.00 back to the customer?",
+};
+const MENDED: Role = Role {
+    agent: "db-migrator",
+    args: &["--speed", FAST],
+    there: |run| run.status == RunStatus::Done,
+    news: "failed twice, was tried again, is done",
+};
+const BROKEN: Role = Role {
+    agent: "db-migrator",
+    args: &["--speed", FAST, "--fail"],
+    there: |run| run.status == RunStatus::Failed,
+    news: "failed for good at copy_table",
+};
+const LIVE: Role = Role {
+    agent: "researcher",
+    args: &[],
+    there: |run| matches!(run.status, RunStatus::Running | RunStatus::Ready),
+    news: "works for as long as you watch",
+};
+const LONG: Role = Role {
+    agent: "doc-indexer",
+    news: "has a long history",
+    ..LIVE
+};
+
+/// A role's run, and the process that was started for it, if it was not there from the last time.
+struct Part {
+    role: &'static Role,
     run: RunId,
     process: Option<usize>,
 }
 
 impl Story<'_> {
     pub async fn tell(mut self, history: i64) -> Result<(), Failure> {
-        let going_on = |run: &Run| matches!(run.status, RunStatus::Running | RunStatus::Ready);
-        let is = |status| move |run: &Run| run.status == status;
-
-        let fast = ["--speed", FAST];
-        let invoices = self
-            .part(
-                "invoice-reconciler",
-                is(RunStatus::Crashed),
-                &["--speed", FAST, "--worker", "w-7f3a"],
-            )
+        let invoices = self.cast(&INVOICES, &[]).await?;
+        let long = self
+            .cast(&LONG, &["--history", &history.to_string()])
             .await?;
-        let triage = self
-            .part("support-triage", is(RunStatus::Waiting), &fast)
-            .await?;
-        let mended = self.part("db-migrator", is(RunStatus::Done), &fast).await?;
-        let broken = self
-            .part(
-                "db-migrator",
-                is(RunStatus::Failed),
-                &["--speed", FAST, "--fail"],
-            )
-            .await?;
-        let steps = history.to_string();
-        let indexer = self
-            .part("doc-indexer", going_on, &["--history", &steps])
-            .await?;
-        let researcher = self.part("researcher", going_on, &[]).await?;
-
+        let mut others = Vec::new();
+        for role in [&TRIAGE, &MENDED, &BROKEN, &LIVE] {
+            others.push(self.cast(role, &[]).await?);
+        }
         self.kill_inside_the_charge(&invoices).await?;
         // Whatever becomes runnable from here on finds a worker; the crashed run one of a newer version.
-        self.worker(
-            "invoice-reconciler",
-            &["--worker", "w-b210", "--agent-version", "3.2.2"],
-        )?;
-        for agent in ["support-triage", "db-migrator", "doc-indexer", "researcher"] {
-            self.worker(agent, &[])?;
+        let newer = ["--worker", "w-b210", "--agent-version", "3.2.2"];
+        self.worker(INVOICES.agent, &newer)?;
+        for role in [&TRIAGE, &MENDED, &LIVE, &LONG] {
+            self.worker(role.agent, &[])?;
         }
-        self.until(
-            &triage,
-            is(RunStatus::Waiting),
-            "asks you: Send €120.00 back to the customer?",
-        )
-        .await?;
-        self.until(
-            &mended,
-            is(RunStatus::Done),
-            "failed twice, was tried again, is done",
-        )
-        .await?;
-        self.until(
-            &broken,
-            is(RunStatus::Failed),
-            "failed for good at copy_table",
-        )
-        .await?;
-        self.grow(&indexer, history).await?;
-        self.until(
-            &researcher,
-            is(RunStatus::Running),
-            "works for as long as you watch",
-        )
-        .await
+        for part in &others {
+            self.until_there(part).await?;
+        }
+        self.grow(&long).await
     }
 
-    /// A run of this agent that a demo before has left as it should be, or a new one in a process of its own.
-    async fn part(
-        &mut self,
-        agent: &'static str,
-        fits: impl Fn(&Run) -> bool,
-        args: &[&str],
-    ) -> Result<Part, Failure> {
+    /// A run that a demo before has left as it should be, or a new one in a process of its own.
+    async fn cast(&mut self, role: &'static Role, args: &[&str]) -> Result<Part, Failure> {
         let query = RunQuery {
-            agent: Some(agent.into()),
+            agent: Some(role.agent.into()),
             ..RunQuery::default()
         };
         let left = self.client.runs(&query).await?.runs;
-        if let Some(run) = left.into_iter().find(|run| fits(run)) {
-            let (run, process) = (run.id, None);
-            return Ok(Part {
-                agent,
-                run,
-                process,
-            });
-        }
-        let run: RunId = uuid::Uuid::now_v7().to_string().parse()?;
-        let args = [&["--run", run.as_str(), "--ttl-ms", TTL_MS], args].concat();
-        let process = Some(self.children.agent(agent, &args)?);
-        Ok(Part {
-            agent,
-            run,
-            process,
-        })
+        let (run, process) = match left.into_iter().find(role.there) {
+            Some(run) => (run.id, None),
+            None => {
+                let run: RunId = uuid::Uuid::now_v7().to_string().parse()?;
+                let own = ["--run", run.as_str(), "--ttl-ms", TTL_MS];
+                let args = [&own[..], role.args, args].concat();
+                let process = self.children.agent(role.agent, &args)?;
+                (run, Some(process))
+            }
+        };
+        Ok(Part { role, run, process })
     }
 
     fn worker(&mut self, agent: &str, args: &[&str]) -> Result<(), Failure> {
@@ -141,23 +132,17 @@ impl Story<'_> {
                 .await?
                 .is_some_and(|step| under_way(&step))
             {
-                look_again(deadline, part.agent).await?;
+                look_again(deadline, part.role.agent).await?;
             }
             let id = self.children.kill(process).await?;
             say(
-                part.agent,
+                part.role.agent,
                 &format!(
                     "killed (kill -9 {id}) inside step {CHARGE}, charge_card; its lease runs out in 5 s"
                 ),
             );
         }
-        let crashed = |run: &Run| run.status == RunStatus::Crashed;
-        self.until(
-            part,
-            crashed,
-            "crashed mid-flight: did the charge happen? That is for you to decide",
-        )
-        .await
+        self.until_there(part).await
     }
 
     async fn step(&self, part: &Part, seq: i64) -> Result<Option<StepDetail>, Failure> {
@@ -168,46 +153,45 @@ impl Story<'_> {
         }
     }
 
-    async fn run(&self, part: &Part) -> Result<Option<Run>, Failure> {
+    async fn run(&self, part: &Part) -> Result<Option<RunDetail>, Failure> {
         match self.client.run(&part.run).await {
-            Ok(run) => Ok(Some(run.run)),
+            Ok(run) => Ok(Some(run)),
             Err(Error::Refused(problem)) if problem.code == Code::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn until(
-        &self,
-        part: &Part,
-        there: impl Fn(&Run) -> bool,
-        news: &str,
-    ) -> Result<(), Failure> {
+    async fn until_there(&self, part: &Part) -> Result<(), Failure> {
         let deadline = Instant::now() + PATIENCE;
-        while !self.run(part).await?.is_some_and(|run| there(&run)) {
-            look_again(deadline, part.agent).await?;
+        let there = |detail: RunDetail| (part.role.there)(&detail.run);
+        while !self.run(part).await?.is_some_and(there) {
+            look_again(deadline, part.role.agent).await?;
         }
-        say(part.agent, news);
+        say(part.role.agent, part.role.news);
         Ok(())
     }
 
-    /// Waits for the history, and says how it grows.
-    async fn grow(&self, part: &Part, history: i64) -> Result<(), Failure> {
+    /// Waits for the history that the run was created for, and says how it grows.
+    async fn grow(&self, part: &Part) -> Result<(), Failure> {
         let (mut told, mut seen) = (0, 0);
         let mut deadline = Instant::now() + PATIENCE;
         loop {
-            let steps = self.run(part).await?.map_or(0, |run| run.steps);
-            if steps >= history {
-                say(part.agent, &format!("{steps} steps, and counting"));
-                return Ok(());
+            if let Some(detail) = self.run(part).await? {
+                let steps = detail.run.steps;
+                let history = detail.input["history"].as_i64().unwrap_or(0);
+                if steps >= history {
+                    say(part.role.agent, &format!("{steps} steps, and counting"));
+                    return Ok(());
+                }
+                if steps >= told + 2_000 {
+                    told = steps;
+                    say(part.role.agent, &format!("{steps} of {history} steps"));
+                }
+                if steps > seen {
+                    (seen, deadline) = (steps, Instant::now() + PATIENCE);
+                }
             }
-            if steps >= told + 2_000 {
-                told = steps;
-                say(part.agent, &format!("{steps} of {history} steps"));
-            }
-            if steps > seen {
-                (seen, deadline) = (steps, Instant::now() + PATIENCE);
-            }
-            look_again(deadline, part.agent).await?;
+            look_again(deadline, part.role.agent).await?;
         }
     }
 }

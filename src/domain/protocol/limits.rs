@@ -20,6 +20,30 @@ const YEAR_MS: i64 = 366 * 24 * 3_600_000;
 
 type Checked = Result<(), Problem>;
 
+/// Places in the bodies where an object is expected; serde alone would take a list of its fields as well.
+pub const OBJECTS: &[&str] = &[
+    "",
+    "/effect",
+    "/gate",
+    "/retry",
+    "/usage",
+    "/error",
+    "/parent",
+    "/labels",
+    "/links/*",
+    "/refs/*",
+    "/plan/*",
+    "/plan/*/effect",
+    "/log/*",
+    "/patch/*",
+    "/next",
+    "/next/effect",
+    "/next/gate",
+    "/next/retry",
+    "/next/links/*",
+    "/next/refs/*",
+];
+
 /// A body that knows its own limits.
 pub trait Check {
     fn check(&self) -> Checked;
@@ -131,13 +155,9 @@ fn error(error: &AgentError) -> Checked {
 
 fn schema(path: &str, schema: Option<&Value>) -> Checked {
     match schema {
-        None | Some(Value::Object(_) | Value::Bool(_)) => {
-            schema.map_or(Ok(()), |schema| value(path, schema))
-        }
-        Some(_) => Err(Problem::invalid(
-            path,
-            "must be a JSON Schema: an object or a boolean",
-        )),
+        None => Ok(()),
+        Some(schema @ Value::Object(_)) => value(path, schema),
+        Some(_) => Err(Problem::invalid(path, "must be a JSON Schema: an object")),
     }
 }
 
@@ -271,7 +291,8 @@ impl Check for CommitStep {
         }
         range("base", self.base.unwrap_or(0), 0, i64::MAX)?;
         usage(self.usage.as_ref())?;
-        self.next.as_ref().map_or(Ok(()), NextStep::check)
+        let next = self.next.as_ref().map_or(Ok(()), NextStep::check);
+        next.map_err(|problem| problem.under("next"))
     }
 }
 

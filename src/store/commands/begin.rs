@@ -280,7 +280,7 @@ async fn recorded(
         idempotency_key: Some(step.provider_key(&run.id)),
         result: settled.then(|| content.result.unwrap_or_default()),
         error: content.error.filter(|_| outcome == BeginOutcome::Failed),
-        decision: step.decision.filter(|_| outcome == BeginOutcome::Given),
+        decision: step.decision.filter(|_| settled),
         snapshot: step.snapshot.filter(|_| settled),
         drift: drift && settled,
         ..base

@@ -14,7 +14,7 @@ use crate::{
         Error,
         engine::params,
         lease_end,
-        rows::{RunRow, StepRow, text},
+        rows::{RunRow, StepRow, sealed},
         tx::Tx,
         writer::Command,
     },
@@ -168,7 +168,7 @@ impl Decision {
             self.body.reason.as_deref(),
             self.body.step,
             version,
-            text(&self.body),
+            sealed(&self.body),
             now,
         ];
         tx.conn().execute(sql, params).await?;

@@ -14,7 +14,7 @@ use crate::{
         Error,
         engine::params,
         lease_end,
-        rows::{StepRow, opt_text, text},
+        rows::{StepRow, sealed},
         tx::Tx,
         writer::Command,
     },
@@ -52,8 +52,8 @@ impl Command for Finish {
         let result = Some(&self.body.result).filter(|result| !result.is_null());
         let params = params![
             run.id.as_str(),
-            result.map(text),
-            opt_text(self.body.error.as_ref())
+            result.map(sealed),
+            self.body.error.as_ref().map(sealed)
         ];
         tx.conn().execute(sql, params).await?;
         let now = tx.now;

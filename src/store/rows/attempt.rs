@@ -7,7 +7,7 @@ use super::{
         bulk::Bulk,
         engine::{Connection, Param, Row, params},
     },
-    opt_text, text,
+    opt_text, sealed,
 };
 use crate::{
     domain::{AgentError, Attempt, Epoch, Hash, Outcome, RunId, Time, Usage, attempt::Evidence},
@@ -136,7 +136,7 @@ impl AttemptRow {
             usage.input_tokens,
             usage.output_tokens,
             usage.cost_usd,
-            opt_text(error),
+            error.map(sealed),
         ]
     }
 
@@ -152,7 +152,7 @@ impl AttemptRow {
             run.as_str(),
             self.seq,
             self.attempt,
-            opt_text(partial),
+            partial.map(sealed),
             self.log_lines
         ];
         conn.execute(sql, params).await?;
@@ -166,7 +166,7 @@ impl AttemptRow {
         evidence: &Evidence,
     ) -> Result<(), Error> {
         let sql = "UPDATE attempts SET evidence = $4 WHERE run = $1 AND seq = $2 AND attempt = $3";
-        let params = params![run.as_str(), self.seq, self.attempt, text(evidence)];
+        let params = params![run.as_str(), self.seq, self.attempt, sealed(evidence)];
         conn.execute(sql, params).await?;
         Ok(())
     }
@@ -180,7 +180,7 @@ impl AttemptRow {
         let sql = "SELECT partial FROM attempts WHERE run = $1 AND seq = $2 AND partial IS NOT NULL \
              ORDER BY attempt DESC LIMIT 1";
         let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
-        Ok(row.map(|mut row| row.opt_json()).transpose()?.flatten())
+        Ok(row.map(|mut row| row.opt_sealed()).transpose()?.flatten())
     }
 
     /// The newest attempts at a step with all that is known of them, oldest first.
@@ -206,10 +206,10 @@ impl AttemptRow {
                 heartbeat_at: known.heartbeat_at,
                 ended_at: known.ended_at,
                 outcome: known.outcome,
-                error: row.opt_json()?,
-                partial: row.opt_json()?,
+                error: row.opt_sealed()?,
+                partial: row.opt_sealed()?,
                 usage: known.usage,
-                evidence: row.opt_json()?,
+                evidence: row.opt_sealed()?,
                 input: row.opt_json()?,
             })
         };

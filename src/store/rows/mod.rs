@@ -15,12 +15,18 @@ pub use step::StepRow;
 
 use serde::Serialize;
 
-use crate::domain::json;
+use crate::domain::{Hash, json};
 
 /// Canonical JSON text of anything that serialises.
 pub fn text(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     String::from_utf8(json::canonical(&value)).unwrap_or_default()
+}
+
+/// JSON behind its own hash: a flipped bit in either is noticed when it is read.
+pub fn sealed(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    format!("{}{}", Hash::of(&value), text(&value))
 }
 
 pub fn opt_text(value: Option<&impl Serialize>) -> Option<String> {

@@ -294,7 +294,7 @@ impl RunRow {
         let row = conn.fetch_one(sql, params![self.id.as_str()]).await?;
         let mut row = row.ok_or_else(|| Error::damaged("a run vanished"))?;
         let (input, state_schema) = (row.json()?, row.opt_json()?);
-        let (result, error) = (row.opt_json()?, row.opt_json::<AgentError>()?);
+        let (result, error) = (row.opt_sealed()?, row.opt_sealed::<AgentError>()?);
         let plan = super::Announcements::of(conn, &self.id).await?;
         Ok(RunDetail {
             run: self.to_run(),

@@ -7,7 +7,7 @@ use super::{
         bulk::Bulk,
         engine::{Connection, Param, Row, params},
     },
-    opt_text, text,
+    opt_text, sealed, text,
 };
 use crate::{
     domain::{
@@ -273,7 +273,7 @@ impl StepRow {
         error: &AgentError,
     ) -> Result<(), Error> {
         let sql = "UPDATE steps SET error = $3 WHERE run = $1 AND seq = $2";
-        conn.execute(sql, params![run.as_str(), seq, text(error)])
+        conn.execute(sql, params![run.as_str(), seq, sealed(error)])
             .await?;
         Ok(())
     }
@@ -300,7 +300,7 @@ impl StepRow {
         Ok(StepContent {
             input,
             result,
-            error: row.opt_json()?,
+            error: row.opt_sealed()?,
             gate: row.opt_json()?,
             links: row.json()?,
         })

@@ -8,6 +8,19 @@ use super::{
 };
 use crate::cli::agent::line::{Fails, Line};
 
+const PLAN: &str = "Fetch the statement, the invoices and the orders; read each invoice; match; \
+    settle what is left.";
+const PHASES: [&str; 5] = [
+    "gather",
+    "match",
+    "refund what was paid twice",
+    "charge what is open",
+    "close the period",
+];
+const GATHERED: &str = "Seven invoices, seven orders. Five look clean; INV-2201 names the wrong currency, \
+    and a surcharge is billed twice.";
+const TASK: &str = "You reconcile invoices with purchase orders. Never charge what is not matched.";
+
 pub fn write(script: &mut Script) {
     start(script);
     INVOICES.iter().for_each(|invoice| read(script, invoice));
@@ -23,21 +36,21 @@ fn start(script: &mut Script) {
     script.push((
         policy,
         Box::new(|books: &mut Books, policy| {
-            let role = |role: &str, content: Value| Message { role: role.into(), content };
-            books.messages.push(role("system", json!({
-                "text": "You reconcile invoices with purchase orders. Never charge what is not matched.",
-                "policy": policy,
-            })));
-            books.messages.push(role("user", json!("Reconcile October for cus_R91.")));
+            let say = |role: &str, content: Value| Message {
+                role: role.into(),
+                content,
+            };
+            books.messages.extend([
+                say("system", json!({ "text": TASK, "policy": policy })),
+                say("user", json!("Reconcile October for cus_R91.")),
+            ]);
             books.note = "Charge after manual review".into();
         }),
     ));
     script.push((
-        Line::llm("plan", "plan", 6_200, "Fetch the statement, the invoices and the orders; read each invoice; match; settle what is left."),
+        Line::llm("plan", "plan", 6_200, PLAN),
         Box::new(|books, plan| {
-            books.plan = ["gather", "match", "refund what was paid twice", "charge what is open", "close the period"]
-                .map(str::to_owned)
-                .into();
+            books.plan = PHASES.map(str::to_owned).into();
             books.says(plan);
         }),
     ));
@@ -139,8 +152,7 @@ fn compare(script: &mut Script) {
         }),
     ));
     script.push((
-        Line::llm("gathered", "summarise_gathered", 41_000,
-            "Seven invoices, seven orders. Five look clean; INV-2201 names the wrong currency, and a surcharge is billed twice."),
+        Line::llm("gathered", "summarise_gathered", 41_000, GATHERED),
         Box::new(Books::says),
     ));
     script.push((

@@ -1,0 +1,194 @@
+//! Agents that work on while the server goes away and comes back, and write down what was acknowledged.
+
+use serde_json::{Value, json};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+use tokio::{sync::watch, task::JoinHandle, time::Instant};
+
+use crate::support::{Api, DEADLINE, eventually, merged, pause, together, unique};
+
+/// One commit that the server answered.
+#[derive(Clone)]
+pub struct Acknowledged {
+    run: String,
+    seq: i64,
+    commit: Value,
+    state: Value,
+}
+
+pub struct Load {
+    door: watch::Sender<Api>,
+    stop: Arc<AtomicBool>,
+    count: Arc<AtomicUsize>,
+    agents: Vec<JoinHandle<Vec<Acknowledged>>>,
+}
+
+impl Load {
+    pub fn start(api: Api, agents: usize) -> Self {
+        let (door, way) = watch::channel(api);
+        let stop = Arc::new(AtomicBool::new(false));
+        let count = Arc::new(AtomicUsize::new(0));
+        let agents = (0..agents)
+            .map(|i| tokio::spawn(work(i, way.clone(), stop.clone(), count.clone())))
+            .collect();
+        Self {
+            door,
+            stop,
+            count,
+            agents,
+        }
+    }
+
+    /// The server is back, and listens here.
+    pub fn moved_to(&self, api: Api) {
+        self.door.send_replace(api);
+    }
+
+    /// Waits until this many more commits were acknowledged.
+    pub async fn goes_on(&self, more: usize) {
+        let start = self.count.load(Ordering::SeqCst);
+        eventually("the agents go on", async || {
+            if let Some(dead) = self.agents.iter().find(|agent| agent.is_finished()) {
+                panic!("agent {:?} ended before its time", dead.id());
+            }
+            (self.count.load(Ordering::SeqCst) >= start + more).then_some(())
+        })
+        .await;
+    }
+
+    pub async fn finish(self) -> Vec<Acknowledged> {
+        self.stop.store(true, Ordering::SeqCst);
+        let mut all = Vec::new();
+        for agent in self.agents {
+            match agent.await {
+                Ok(acknowledged) => all.extend(acknowledged),
+                Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+            }
+        }
+        all
+    }
+}
+
+/// Sends until somebody answers: every write is safe to send again.
+async fn send(way: &watch::Receiver<Api>, path: &str, body: &Value) -> Value {
+    let end = Instant::now() + DEADLINE;
+    while Instant::now() < end {
+        let api = way.borrow().clone();
+        match api.try_post(path, body).await {
+            Ok(answer) if answer.status < 300 => return answer.body(),
+            Ok(answer) if answer.status == 503 => {}
+            Ok(answer) => panic!("a healthy worker was refused: {answer:?}"),
+            Err(_) => {}
+        }
+        pause(30).await;
+    }
+    panic!("no answer to {path} within {DEADLINE:?}");
+}
+
+/// One agent: its own run, one lease for all its life, step after step. Each writes its state in another way.
+async fn work(
+    i: usize,
+    way: watch::Receiver<Api>,
+    stop: Arc<AtomicBool>,
+    count: Arc<AtomicUsize>,
+) -> Vec<Acknowledged> {
+    let run = unique("load");
+    let mut state = json!({"n": 0, "list": [], "pad": "x".repeat(i * 500)});
+    send(
+        &way,
+        "/v1/runs",
+        &json!({"id": run, "agent": "load", "state": state}),
+    )
+    .await;
+    let body = json!({"worker": run, "takeover": true, "ttl_ms": 120_000});
+    let epoch = send(&way, &format!("/v1/runs/{run}/lease"), &body).await["epoch"].clone();
+    let mut done = Vec::new();
+    let mut begun = Value::Null;
+    while !stop.load(Ordering::SeqCst) {
+        let n = done.len() + 1;
+        let step = |n: usize| json!({"key": format!("k{n}"), "name": "work", "input": n});
+        if begun.is_null() {
+            let body = merged(step(n), json!({"epoch": epoch}));
+            begun = send(&way, &format!("/v1/runs/{run}/steps"), &body).await;
+        }
+        let told = (&begun["outcome"], &begun["attempt"], &begun["seq"]);
+        assert_eq!(told, (&json!("execute"), &json!(1), &json!(n)), "{begun}");
+        state["n"] = json!(n);
+        state["list"]
+            .as_array_mut()
+            .expect("a list")
+            .push(json!({"step": n}));
+        let mut body = json!({"epoch": epoch, "attempt": 1, "result": {"n": n}});
+        if i.is_multiple_of(2) {
+            body["state"] = state.clone();
+        } else {
+            let grow = json!({"op": "add", "path": "/list/-", "value": {"step": n}});
+            body["patch"] = json!([{"op": "replace", "path": "/n", "value": n}, grow]);
+        }
+        if i.is_multiple_of(3) {
+            body["next"] = step(n + 1);
+        }
+        let commit = send(&way, &format!("/v1/runs/{run}/steps/{n}/commit"), &body).await;
+        begun = commit["next"].clone();
+        done.push(Acknowledged {
+            run: run.clone(),
+            seq: n as i64,
+            commit,
+            state: state.clone(),
+        });
+        count.fetch_add(1, Ordering::SeqCst);
+    }
+    done
+}
+
+/// Every acknowledged commit is there: once, with its state, its hash, and the answer it got.
+pub async fn verify(api: &Api, all: &[Acknowledged]) {
+    let jobs = 16;
+    together(jobs, |job| {
+        let api = api.clone();
+        let mine: Vec<_> = all.iter().skip(job).step_by(jobs).cloned().collect();
+        async move {
+            for one in mine {
+                one.verify(&api).await;
+            }
+        }
+    })
+    .await;
+    let mut runs: Vec<_> = all.iter().map(|one| one.run.clone()).collect();
+    runs.dedup();
+    for run in runs {
+        let commits = all.iter().filter(|one| one.run == run).count();
+        let shown = api.run(&run).await;
+        assert_eq!(
+            shown["snapshot"],
+            json!(commits),
+            "one snapshot per commit: {shown}"
+        );
+        assert_eq!(shown["committed"], json!(commits), "{shown}");
+        let events = api.events(0, Some(&run)).await;
+        let told = events
+            .iter()
+            .filter(|event| event["kind"] == "step_committed")
+            .count();
+        assert_eq!(told, commits, "one event per commit of {run}");
+    }
+}
+
+impl Acknowledged {
+    async fn verify(&self, api: &Api) {
+        let step = api.step(&self.run, self.seq).await;
+        let told = format!("{} step {}: {step}", self.run, self.seq);
+        assert_eq!(step["status"], "committed", "{told}");
+        assert_eq!(step["result"], json!({"n": self.seq}), "{told}");
+        let attempts = step["attempts"].as_array().expect("attempts");
+        assert_eq!(attempts.len(), 1, "{told}");
+        assert_eq!(attempts[0]["outcome"], "committed", "{told}");
+        let n = self.commit["snapshot"].as_i64().expect("a snapshot");
+        let snapshot = api.snapshot(&self.run, n).await;
+        assert_eq!(snapshot["hash"], self.commit["hash"], "{told}");
+        assert_eq!(snapshot["seq"], json!(self.seq), "{told}");
+        assert_eq!(snapshot["state"], self.state, "{told}");
+    }
+}

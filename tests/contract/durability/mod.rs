@@ -1,0 +1,11 @@
+//! What must survive: killed servers, stopped workers, lost connections, two servers at once.
+
+mod corruption;
+mod event_readers;
+mod killed_server;
+mod load;
+mod lost_connections;
+mod reaper;
+mod restarts;
+mod stopped_worker;
+mod two_servers;

@@ -1,0 +1,32 @@
+//! The promises of the protocol `/v1` and of the store, kept by the real server on both engines.
+//!
+//! Written from the contract, as an outsider would: raw JSON over HTTP, real processes, real kills.
+//! `cargo xtask test` starts the PostgreSQL that one half needs; `STEP47_TEST_ENGINES=sqlite` leaves it out,
+//! `cargo xtask torture` repeats the kills many more times.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod access;
+mod bad_input;
+mod claims;
+mod commits;
+mod durability;
+mod endings;
+mod events;
+mod evidence;
+mod failures;
+mod gates;
+mod hostile_bodies;
+mod leases;
+mod limits;
+mod openapi;
+mod operations;
+mod patches;
+mod progress;
+mod reads;
+mod recovery;
+mod repeats;
+mod runs;
+mod signals;
+mod steps;

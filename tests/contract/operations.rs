@@ -1,0 +1,86 @@
+//! What the owner of the service relies on: health, readiness, metrics, and a server that says what it needs.
+
+use serde_json::json;
+
+use crate::support::{Engine, Server, both_engines, eventually, on_postgres};
+
+async fn a_running_server_is_healthy_ready_and_measured(on: Engine) {
+    let api = on.shared().await;
+    let bare = api.without_token();
+    bare.get("/healthz").await.is(200);
+    bare.get("/readyz").await.is(200);
+    api.agent(json!({}))
+        .await
+        .does("one", json!({"state": 1}))
+        .await;
+    let metrics = api.get("/metrics").await;
+    metrics.is(200);
+    assert!(
+        metrics.content_type.starts_with("text/plain"),
+        "{}",
+        metrics.content_type
+    );
+    let samples = metrics
+        .text
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty());
+    for sample in samples.clone() {
+        let value = sample.rsplit(' ').next().unwrap_or_default();
+        assert!(value.parse::<f64>().is_ok(), "{sample}");
+    }
+    assert!(samples.count() > 0, "{}", metrics.text);
+}
+
+/// Ids in labels would make a series for each run.
+async fn metrics_do_not_grow_with_the_number_of_runs(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    agent.does("one", json!({})).await;
+    assert!(!api.get("/metrics").await.text.contains(&agent.run));
+}
+
+async fn a_server_without_its_database_says_so_and_comes_back(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    let agent = api.agent(json!({})).await;
+    agent.heartbeat(json!({"ttl_ms": 3_600_000})).await.is(200);
+    let seq = agent.executes("one", json!({})).await;
+    server
+        .store
+        .administer("ALTER DATABASE {} ALLOW_CONNECTIONS false")
+        .await;
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'";
+    server.store.administer(cut).await;
+    eventually("not ready", async || {
+        (api.get("/readyz").await.status == 503).then_some(())
+    })
+    .await;
+    api.get("/healthz").await.is(200);
+    let away = agent.commit(seq, 1, json!({"state": 1})).await;
+    assert_eq!(
+        (away.status, away.code().as_str()),
+        (503, "busy"),
+        "{away:?}"
+    );
+    assert!(away.retry_after.is_some(), "{away:?}");
+    server
+        .store
+        .administer("ALTER DATABASE {} ALLOW_CONNECTIONS true")
+        .await;
+    eventually("ready again", async || {
+        (api.get("/readyz").await.status == 200).then_some(())
+    })
+    .await;
+    let commit = eventually("the commit is taken", async || {
+        let answer = agent.commit(seq, 1, json!({"state": 1})).await;
+        (answer.status == 200).then(|| answer.body())
+    })
+    .await;
+    assert_eq!(commit["snapshot"], 1);
+}
+
+both_engines!(
+    a_running_server_is_healthy_ready_and_measured,
+    metrics_do_not_grow_with_the_number_of_runs,
+);
+on_postgres!(a_server_without_its_database_says_so_and_comes_back);

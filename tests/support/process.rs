@@ -1,0 +1,139 @@
+//! Child processes that never outlive the tests, however those end.
+
+use std::{
+    fs::File,
+    os::unix::process::parent_id,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+/// Where it can be set, a bound on a server's memory: what goes wrong there must not take the machine along.
+const BOUNDED: &str = r#"ulimit -v 6000000 2>/dev/null; exec "$0" "$@""#;
+
+/// The server's binary, away from the settings of whoever runs the tests.
+pub fn step47(dir: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", BOUNDED, env!("CARGO_BIN_EXE_step47")]);
+    command.current_dir(dir);
+    for (name, _) in std::env::vars() {
+        if name.starts_with("STEP47_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Sends a signal by name to one process.
+pub fn signal(pid: u32, name: &str) {
+    let sent = Command::new("sh")
+        .args(["-c", &format!("kill -{name} {pid}")])
+        .status()
+        .expect("a shell");
+    assert!(sent.success(), "kill -{name} {pid}");
+}
+
+/// When a process is over, whatever became of the test that started it.
+#[derive(Clone, Copy)]
+pub enum Until {
+    /// The end of these tests' own process.
+    Here,
+    /// The end of the process that runs tests one by one.
+    Runner,
+}
+
+/// A running `step47 serve`.
+pub struct Process {
+    child: Child,
+    /// Ends what the tests left behind.
+    guard: Child,
+    /// What it says on stdout, and what on stderr.
+    said: PathBuf,
+    log: PathBuf,
+}
+
+impl Process {
+    pub fn serve(url: &str, dir: &Path, name: &str, until: Until) -> Self {
+        let said = dir.join(format!("{name}.out"));
+        let log = dir.join(format!("{name}.log"));
+        let child = step47(dir)
+            .args(["serve", "--store", url, "--listen", "127.0.0.1:0"])
+            .stdin(Stdio::null())
+            .stdout(File::create(&said).expect("a file"))
+            .stderr(File::create(&log).expect("a file"))
+            .spawn()
+            .expect("the server starts");
+        let guard = guard(child.id(), dir, until);
+        Self {
+            child,
+            guard,
+            said,
+            log,
+        }
+    }
+
+    /// The address it listens on, once it does.
+    pub fn address(&self) -> Option<String> {
+        let said = std::fs::read_to_string(&self.said).ok()?;
+        let (_, rest) = said.split_once("listening on http://")?;
+        let (address, _) = rest.split_once('\n')?;
+        Some(format!("http://{}", address.trim()))
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// SIGKILL: no goodbye.
+    pub fn kill(&mut self) {
+        let _ = self.guard.kill();
+        let _ = self.guard.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Whether it ended by itself.
+    pub fn ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        if std::thread::panicking() {
+            eprintln!("--- a server's last words ---\n{}", tail(&self.log));
+        }
+    }
+}
+
+/// The end of a log.
+pub fn tail(log: &Path) -> String {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<_> = text.lines().collect();
+    lines[lines.len().saturating_sub(30)..].join("\n")
+}
+
+fn guard(pid: u32, dir: &Path, until: Until) -> Child {
+    let (wait, point) = match until {
+        // Its input ends with this process.
+        Until::Here => ("cat".to_owned(), None),
+        Until::Runner => {
+            let wait = format!("while kill -0 {}; do sleep 1; done", parent_id());
+            (wait, super::shared::meeting_point())
+        }
+    };
+    let script = format!(r#"{wait}; kill -9 "$1"; shift; rm -rf "$@""#);
+    Command::new("sh")
+        .args(["-c", &script, "guard", &pid.to_string()])
+        .arg(dir)
+        .args(point)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a shell")
+}

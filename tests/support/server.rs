@@ -1,0 +1,167 @@
+//! A server of its own for a test, or two on one store; killed, restarted and stopped by its own pid.
+
+use std::{path::Path, process::Output, sync::Arc, time::Duration};
+use tempfile::TempDir;
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::Instant,
+};
+
+use super::{
+    Api, Engine,
+    engine::{administer, database},
+    process::{Process, Until, step47, tail},
+    wait::{DEADLINE, pause},
+};
+
+/// How many stores live at once: each server holds its connections to PostgreSQL.
+static STORES: Semaphore = Semaphore::const_new(6);
+
+/// A fresh store, the ground of one or more servers.
+pub struct Store {
+    pub url: String,
+    dir: TempDir,
+    _permit: SemaphorePermit<'static>,
+}
+
+impl Store {
+    async fn fresh(engine: Engine) -> Result<Self, String> {
+        let permit = STORES.acquire().await.map_err(|e| e.to_string())?;
+        let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let url = engine.fresh_store(dir.path()).await?;
+        Ok(Self {
+            url,
+            dir,
+            _permit: permit,
+        })
+    }
+
+    /// Runs a command of the binary on this store.
+    pub async fn command(&self, arguments: &[&str]) -> Output {
+        let mut command = step47(self.dir.path());
+        command.args(arguments).args(["--store", &self.url]);
+        tokio::task::spawn_blocking(move || command.output())
+            .await
+            .expect("the command is awaited")
+            .expect("the command starts")
+    }
+
+    /// A new token; stdout is the token alone.
+    pub async fn token(&self, role: &str, name: &str) -> Result<String, String> {
+        let made = self
+            .command(&["token", "create", "--role", role, "--name", name])
+            .await;
+        let token = String::from_utf8_lossy(&made.stdout).trim().to_owned();
+        match made.status.success() && !token.is_empty() && !token.contains(char::is_whitespace) {
+            true => Ok(token),
+            false => Err(format!("token create --role {role}: {made:?}")),
+        }
+    }
+
+    /// Runs a statement against the PostgreSQL that holds this store; `{}` is the database's name.
+    pub async fn administer(&self, statement: &str) {
+        administer(statement.replace("{}", database(&self.url))).await;
+    }
+}
+
+pub struct Server {
+    // Before the store, so that the process is gone when its files are.
+    process: Process,
+    base: String,
+    admin: String,
+    pub store: Arc<Store>,
+}
+
+impl Server {
+    pub async fn start(engine: Engine) -> Self {
+        Self::try_start(engine, Until::Here)
+            .await
+            .unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    pub async fn try_start(engine: Engine, until: Until) -> Result<Self, String> {
+        let store = Arc::new(Store::fresh(engine).await?);
+        let (process, base) = serve(&store, until).await?;
+        let admin = store.token("admin", "tests").await?;
+        Ok(Self {
+            process,
+            base,
+            admin,
+            store,
+        })
+    }
+
+    /// One more server on the same store.
+    pub async fn another(&self) -> Self {
+        let (process, base) = serve(&self.store, Until::Here)
+            .await
+            .unwrap_or_else(|e| panic!("{e}"));
+        Self {
+            process,
+            base,
+            admin: self.admin.clone(),
+            store: self.store.clone(),
+        }
+    }
+
+    /// The wire, with an admin's token: it may do all that agents and operators may.
+    pub fn api(&self) -> Api {
+        Api::new(&self.base, &self.admin)
+    }
+
+    /// The wire, with a new token of this role.
+    pub async fn api_as(&self, role: &str, name: &str) -> Api {
+        let token = self.store.token(role, name).await;
+        Api::new(&self.base, &token.unwrap_or_else(|e| panic!("{e}")))
+    }
+
+    pub fn log(&self) -> &Path {
+        self.process.log()
+    }
+
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    /// SIGTERM: it ends in good order, and in time.
+    pub async fn terminates_within(&mut self, time: Duration) {
+        super::signal(self.process.pid(), "TERM");
+        let ended = super::eventually("the server ends", async || {
+            self.process.ended().then_some(())
+        });
+        tokio::time::timeout(time, ended)
+            .await
+            .expect("the server ends in time");
+    }
+
+    pub async fn restart(&mut self) {
+        self.kill();
+        let (process, base) = serve(&self.store, Until::Here)
+            .await
+            .unwrap_or_else(|e| panic!("{e}"));
+        self.process = process;
+        self.base = base;
+    }
+}
+
+async fn serve(store: &Store, until: Until) -> Result<(Process, String), String> {
+    let mut process = Process::serve(
+        &store.url,
+        store.dir.path(),
+        &super::unique("server"),
+        until,
+    );
+    let end = Instant::now() + DEADLINE;
+    loop {
+        if let Some(base) = process.address() {
+            return Ok((process, base));
+        }
+        if process.ended() || Instant::now() > end {
+            let said = tail(process.log());
+            return Err(format!(
+                "no `listening on http://…` from the server: {said}"
+            ));
+        }
+        pause(10).await;
+    }
+}
