@@ -24,7 +24,9 @@ export const test = base.extend<Fixtures>({
   },
 
   consoleErrors: [
-    async ({ page }, use) => {
+    // Needs the server only to be looked at before it stops: a page that loses its server says so in the console.
+    async ({ page, server }, use) => {
+      void server;
       const errors: string[] = [];
       page.on("console", (message) => {
         if (message.type() === "error") errors.push(`${message.text()} (${message.location().url})`);
