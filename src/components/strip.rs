@@ -124,7 +124,11 @@ pub fn in_words(run: &Run) -> String {
         .as_ref()
         .filter(|at| at.status != StepStatus::Committed)
     {
-        parts.push(format!("step {} {}", at.seq, words::step_status(at.status)));
+        parts.push(format!(
+            "step {} {}",
+            words::number(at.seq),
+            words::step_status(at.status)
+        ));
     }
     let here = i64::from(parts.len() > 1);
     let other = run.steps - run.committed - here;

@@ -40,14 +40,16 @@ pub fn step_status(status: StepStatus) -> &'static str {
 /// A run's status as a sentence: "Crashed mid-flight at step 47".
 pub fn headline(run: &Run) -> String {
     let at = |what: &str| match &run.at {
-        Some(at) => format!("{what} at step {}", at.seq),
+        Some(at) => format!("{what} at step {}", number(at.seq)),
         None => what.to_owned(),
     };
     match run.status {
         RunStatus::Pending => "Not started: waits for a worker".into(),
         RunStatus::Running => match &run.at {
-            Some(at) if at.status == StepStatus::Running => format!("Running step {}", at.seq),
-            Some(at) => format!("Running, after step {}", at.seq),
+            Some(at) if at.status == StepStatus::Running => {
+                format!("Running step {}", number(at.seq))
+            }
+            Some(at) => format!("Running, after step {}", number(at.seq)),
             None => "Running, before its first step".into(),
         },
         RunStatus::Waiting => at("Waits for an answer"),
@@ -64,7 +66,7 @@ pub fn headline(run: &Run) -> String {
 /// Where a run is now, as a row says it: "running 112 · summarise_source".
 pub fn now_at(run: &Run) -> String {
     let at = |what: &str| match &run.at {
-        Some(at) => format!("{what} {} · {}", at.seq, at.name),
+        Some(at) => format!("{what} {} · {}", number(at.seq), at.name),
         None => what.trim_end_matches(" at").to_owned(),
     };
     match run.status {
@@ -93,7 +95,7 @@ pub fn now_at(run: &Run) -> String {
         RunStatus::Ready => "released, waits for a worker".into(),
         RunStatus::Done => "done".into(),
         RunStatus::Cancelled => match &run.at {
-            Some(at) => format!("cancelled at {}", at.seq),
+            Some(at) => format!("cancelled at {}", number(at.seq)),
             None => "cancelled".into(),
         },
     }
@@ -147,6 +149,7 @@ pub fn time_of_day(at: Time) -> String {
 /// An amount; unknown is a dash, never zero.
 pub fn cost(usd: Option<f64>) -> String {
     match usd {
+        Some(usd) if usd > 0.0 && usd < 0.0001 => "<$0.0001".into(),
         Some(usd) if usd != 0.0 && usd.abs() < 0.01 => format!("${usd:.4}"),
         Some(usd) => format!("${usd:.2}"),
         None => "—".into(),
@@ -226,8 +229,8 @@ mod tests {
     #[test]
     fn amounts_never_claim_what_is_unknown() {
         assert_eq!(
-            [None, Some(0.0), Some(18.42), Some(0.0004)].map(cost),
-            ["—", "$0.00", "$18.42", "$0.0004"]
+            [None, Some(0.0), Some(18.42), Some(0.0004), Some(1e-6)].map(cost),
+            ["—", "$0.00", "$18.42", "$0.0004", "<$0.0001"]
         );
         assert_eq!([37, 1_000].map(count), ["37", "1,000+"]);
         assert_eq!(

@@ -1,5 +1,6 @@
 //! One file per route; a page owns its resources and hands what they hold to components.
 
+pub mod kept;
 pub mod not_found;
 pub mod run;
 pub mod runs;

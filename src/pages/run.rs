@@ -1,5 +1,6 @@
 //! `/runs/:id`: what happened, the steps around it, and one step in full.
 
+mod pin;
 mod place;
 
 use std::time::Duration;
@@ -8,8 +9,8 @@ use leptos::{leptos_dom::helpers::set_timeout, prelude::*};
 use leptos_meta::Title;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
-use self::place::Place;
-use super::{not_found::say_not_found, shell::Page};
+use self::{pin::Pin, place::Place};
+use super::{kept::Kept, not_found::say_not_found, shell::Page};
 use crate::{
     api::{self, AppError},
     components::{
@@ -33,12 +34,48 @@ const GATHER: Duration = Duration::from_millis(200);
 
 type Answer<T> = Result<AsOf<T>, AppError>;
 
-/// All that the page shows, read together.
+/// All that the page shows, and what it showed before.
 #[derive(Clone, Copy)]
 struct Read {
     run: Resource<Answer<RunSheet>>,
     steps: Resource<Answer<StepPage>>,
     step: Resource<Answer<Option<StepSheet>>>,
+    last_run: Kept<AsOf<RunSheet>>,
+    last_steps: Kept<AsOf<StepPage>>,
+    last_step: Kept<AsOf<Option<StepSheet>>>,
+    pin: Pin,
+}
+
+impl Read {
+    fn new(id: Memo<String>, place: Memo<Place>) -> Self {
+        let pin = Pin::new();
+        let after = Memo::new(move |_| place.with(Place::after));
+        let selected = Memo::new(move |_| place.with(|it| it.step));
+        Self {
+            run: Resource::new_blocking(
+                move || id.get(),
+                |id| async move { api::runs::one(run_id(&id)?).await },
+            ),
+            steps: Resource::new_blocking(
+                move || (id.get(), after.get()),
+                move |(id, after)| async move {
+                    let after = after.or_else(|| pin.after(&id));
+                    api::steps::page(run_id(&id)?, after).await
+                },
+            ),
+            step: Resource::new_blocking(
+                move || (id.get(), selected.get()),
+                move |(id, seq)| async move {
+                    let seq = seq.or_else(|| pin.step(&id));
+                    api::steps::one(run_id(&id)?, seq).await
+                },
+            ),
+            last_run: Kept::new(),
+            last_steps: Kept::new(),
+            last_step: Kept::new(),
+            pin,
+        }
+    }
 }
 
 fn run_id(text: &str) -> Result<RunId, AppError> {
@@ -51,22 +88,7 @@ pub fn RunPage() -> impl IntoView {
     let query = use_query_map();
     let id = Memo::new(move |_| params.with(|it| it.get("id").unwrap_or_default()));
     let place = Memo::new(move |_| query.with(Place::of));
-    let after = Memo::new(move |_| place.with(Place::after));
-    let selected = Memo::new(move |_| place.with(|it| it.step));
-    let read = Read {
-        run: Resource::new_blocking(
-            move || id.get(),
-            |id| async move { api::runs::one(run_id(&id)?).await },
-        ),
-        steps: Resource::new_blocking(
-            move || (id.get(), after.get()),
-            |(id, after)| async move { api::steps::page(run_id(&id)?, after).await },
-        ),
-        step: Resource::new_blocking(
-            move || (id.get(), selected.get()),
-            |(id, seq)| async move { api::steps::one(run_id(&id)?, seq).await },
-        ),
-    };
+    let read = Read::new(id, place);
     keep_current(id, read);
     let crumbs = id.with_untracked(|id| {
         let short = run_id(id).map_or_else(|_| "?".into(), |id| id.short().to_owned());
@@ -79,7 +101,7 @@ pub fn RunPage() -> impl IntoView {
         <Page crumbs>
             <main id="main" class="run-page" tabindex="-1">
                 <Transition fallback=|| view! { <p class="loading" role="status">"Reading…"</p> }>
-                    {move || Some(match read.run.get()? {
+                    {move || Some(match read.last_run.or_last(&id.get(), read.run.get()?) {
                         Ok(run) => found(run, read, place).into_any(),
                         Err(error) => missing(error).into_any(),
                     })}
@@ -139,23 +161,28 @@ fn found(run: AsOf<RunSheet>, read: Read, place: Memo<Place>) -> impl IntoView {
     let announced = sheet.announced.clone();
     let head = sheet.clone();
     let steps = move || {
-        let chosen = read
-            .step
-            .get()?
+        let step = read.last_step.or_last(id.as_str(), read.step.get()?);
+        let chosen = step
             .ok()
             .and_then(|it| it.value)
             .map(|it| it.detail.step.seq);
-        Some(match read.steps.get()? {
-            Ok(page) => {
-                steps_view(page.value, &id, announced.clone(), &place.get(), chosen).into_any()
-            }
-            Err(error) => view! { <Refused error/> }.into_any(),
-        })
+        Some(
+            match read.last_steps.or_last(id.as_str(), read.steps.get()?) {
+                Ok(page) => {
+                    if let Some(first) = page.value.steps.first() {
+                        read.pin.hold_after(id.as_str(), first.seq - 1);
+                    }
+                    steps_view(page.value, &id, announced.clone(), &place.get(), chosen).into_any()
+                }
+                Err(error) => view! { <Refused error/> }.into_any(),
+            },
+        )
     };
     let id = sheet.run.id.clone();
     let inspector = move || {
-        Some(match read.step.get()? {
+        Some(match read.last_step.or_last(id.as_str(), read.step.get()?) {
             Ok(AsOf { value: Some(step), .. }) => {
+                read.pin.hold_step(id.as_str(), step.detail.step.seq);
                 let place = place.get();
                 let tabs = Tab::ALL.map(|tab| Place { tab, ..place.clone() }.href(&id));
                 view! { <Inspector step run=sheet.clone() tab=place.tab tabs/> }.into_any()
