@@ -28,6 +28,9 @@ enum Node {
     Object(BTreeMap<String, Tree>),
 }
 
+/// Why a patch was refused that made the state too large.
+pub const TOO_LARGE: &str = "the state would be larger than its limit";
+
 /// How to take back one primitive change.
 enum Undo {
     Remove(Vec<String>),
@@ -113,9 +116,19 @@ impl Tree {
 
     /// Applies all operations, or none.
     pub fn apply(&mut self, ops: &[Op]) -> Result<(), PatchError> {
+        self.apply_within(ops, usize::MAX)
+    }
+
+    /// Applies all operations, or none; a few copies can double a state many times over, so its size is watched.
+    pub fn apply_within(&mut self, ops: &[Op], size_max: usize) -> Result<(), PatchError> {
         let mut undo = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
-            if let Err(why) = self.apply_one(op, &mut undo) {
+            let applied = self.apply_one(op, &mut undo);
+            let fits = match self.size > size_max {
+                true => Err(TOO_LARGE),
+                false => Ok(()),
+            };
+            if let Err(why) = applied.and(fits) {
                 undo.into_iter().rev().for_each(|step| self.undo(step));
                 let path = op.path().to_owned();
                 return Err(PatchError { index, path, why });

@@ -6,11 +6,13 @@ use crate::{api::AppError, domain::Code};
 
 pub struct Kept<T: Send + Sync + 'static>(StoredValue<Option<(String, T)>>);
 
-impl<T: Clone + Send + Sync + 'static> Kept<T> {
-    pub fn new() -> Self {
+impl<T: Send + Sync + 'static> Default for Kept<T> {
+    fn default() -> Self {
         Self(StoredValue::new(None))
     }
+}
 
+impl<T: Clone + Send + Sync + 'static> Kept<T> {
     /// The answer about `what`, or the one before it if this one is that the server cannot be reached.
     pub fn or_last(self, what: &str, answer: Result<T, AppError>) -> Result<T, AppError> {
         match answer {

@@ -70,9 +70,9 @@ impl Read {
                     api::steps::one(run_id(&id)?, seq).await
                 },
             ),
-            last_run: Kept::new(),
-            last_steps: Kept::new(),
-            last_step: Kept::new(),
+            last_run: Kept::default(),
+            last_steps: Kept::default(),
+            last_step: Kept::default(),
             pin,
         }
     }

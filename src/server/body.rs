@@ -88,7 +88,18 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
         let uri = without_empty(&parts.uri);
         axum::extract::Query::try_from_uri(&uri)
             .map(|axum::extract::Query(query)| Self(query))
-            .map_err(|error| Problem::invalid("query", error.body_text()).into())
+            .map_err(|error| bad_query(&error.body_text()).into())
+    }
+}
+
+/// The parameter is named in front of what is wrong with it.
+fn bad_query(text: &str) -> Problem {
+    let why = text
+        .rsplit_once("query string: ")
+        .map_or(text, |(_, why)| why);
+    match why.split_once(": ") {
+        Some((path, why)) => Problem::invalid(path, why),
+        None => Problem::invalid("query", why),
     }
 }
 

@@ -3,7 +3,7 @@
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -11,7 +11,7 @@ use axum::{
 use std::time::Instant;
 
 use super::{App, agent, auth, health, pages, problem::Refusal, signin};
-use crate::domain::Problem;
+use crate::domain::{Code, Problem};
 
 pub fn router(app: App) -> Router {
     let agent = agent::router(&app);
@@ -42,8 +42,10 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
 }
 
 async fn not_allowed() -> Response {
-    let mut problem = Problem::not_found("method on this route");
-    problem.status = StatusCode::METHOD_NOT_ALLOWED.as_u16();
+    let problem = Problem::new(
+        Code::MethodNotAllowed,
+        "this route does not take this method",
+    );
     Refusal(problem).into_response()
 }
 

@@ -9,7 +9,11 @@ use super::{
     error::Error,
 };
 use crate::domain::{
-    Code, Hash, Problem, RunId, Time, hash::link, patch::Op, protocol::SnapshotAnswer, tree::Tree,
+    Code, Hash, Problem, RunId, Time,
+    hash::link,
+    patch::Op,
+    protocol::SnapshotAnswer,
+    tree::{TOO_LARGE, Tree},
 };
 
 /// Deltas in a row after which a keyframe comes, however small they are.
@@ -72,14 +76,14 @@ impl Held {
             Change::Patch(ops) => ops,
             Change::Whole(state) => self.tree.diff(&mut Tree::from(state)),
         };
-        self.tree.apply(&ops).map_err(|e| {
-            Problem::new(Code::PatchFailed, e.to_string())
-                .with("path", &e.path)
-                .with("operation", e.index)
-        })?;
-        if self.tree.size() > state_max {
-            return Err(Problem::too_large("state", state_max).into());
-        }
+        self.tree
+            .apply_within(&ops, state_max)
+            .map_err(|e| match e.why {
+                TOO_LARGE => Problem::too_large("state", state_max),
+                _ => Problem::new(Code::PatchFailed, e.to_string())
+                    .with("path", &e.path)
+                    .with("operation", e.index),
+            })?;
         self.snapshot += 1;
         self.hash = link(self.hash, self.snapshot, self.tree.hash());
         let delta = serde_json::to_vec(&ops).map_err(Error::damaged)?;
