@@ -4,7 +4,9 @@ pub mod error;
 pub mod events;
 pub mod runs;
 pub mod session;
+pub mod snapshots;
 pub mod steps;
+pub mod timeline;
 
 pub use error::AppError;
 

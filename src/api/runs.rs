@@ -66,7 +66,22 @@ pub async fn some(ids: Vec<RunId>) -> Result<Vec<Run>, AppError> {
 
 #[server(endpoint = "runs/one", input = Json)]
 pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
+    use crate::domain::{StepStatus, sheet::Usual};
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
-    super::as_of(&store, async { Ok(RunSheet::of(store.run(&id).await?)) }).await
+    super::as_of(&store, async {
+        let detail = store.run(&id).await?;
+        let saved_until = store.last_commit(&id).await?;
+        let usual = match detail
+            .run
+            .at
+            .as_ref()
+            .filter(|at| at.status == StepStatus::Running)
+        {
+            Some(at) => Usual::of(store.durations_before(&id, at.seq, &at.name).await?),
+            None => None,
+        };
+        Ok(RunSheet::of(detail, saved_until, usual))
+    })
+    .await
 }

@@ -1,34 +1,34 @@
-//! A run's steps: pages of the list, and one step in full.
+//! A run's steps: the rows of its list, one step in full, and what is looked for among them.
 
 use leptos::prelude::*;
 use server_fn::codec::Json;
 
 use super::AppError;
-use crate::domain::{AsOf, RunId, protocol::StepPage, sheet::StepSheet};
+use crate::domain::{
+    AsOf, Event, RunId, outline::StepWindow, protocol::StepPage, sheet::StepSheet,
+    step_query::Direction,
+};
 
-/// Steps on one page of a run.
-pub const STEPS_ON_A_PAGE: i64 = 100;
-
-/// Steps shown before the one that matters: it is on the first screen.
-pub const STEPS_BEFORE: i64 = 10;
-
-/// The page of steps after `after`; without it the page where the run is, or the first one of a run that is over.
-#[server(endpoint = "steps/page", input = Json)]
-pub async fn page(run: RunId, after: Option<i64>) -> Result<AsOf<StepPage>, AppError> {
+/// The rows around the step `at`, or from the row `base` on; without both, where the run is.
+#[server(endpoint = "steps/window", input = Json)]
+pub async fn window(
+    run: RunId,
+    at: Option<i64>,
+    base: Option<i64>,
+) -> Result<AsOf<StepWindow>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
-    super::as_of(&store, async {
-        let after = match after {
-            Some(after) => after,
-            None => {
-                let run = store.run(&run).await?.run;
-                let last = if run.status.over() { 0 } else { run.steps };
-                last - STEPS_BEFORE
-            }
-        };
-        store.steps(&run, after.max(0), STEPS_ON_A_PAGE).await
-    })
-    .await
+    super::as_of(&store, store.step_window(&run, at, base)).await
+}
+
+/// The page of steps after `after`.
+#[server(endpoint = "steps/page", input = Json)]
+pub async fn page(run: RunId, after: i64) -> Result<StepPage, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    let store = super::store()?;
+    Ok(store
+        .steps(&run, after.max(0), crate::domain::outline::PAGE)
+        .await?)
 }
 
 /// The step `seq`; without it the one where the run is.
@@ -47,4 +47,34 @@ pub async fn one(run: RunId, seq: Option<i64>) -> Result<AsOf<Option<StepSheet>>
         })
     })
     .await
+}
+
+/// Steps that the words of `text` fit, after `after`.
+#[server(endpoint = "steps/find", input = Json)]
+pub async fn find(run: RunId, text: String, after: i64) -> Result<StepPage, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    let store = super::store()?;
+    let query = crate::domain::step_query::StepQuery::of(&text);
+    Ok(store.find_steps(&run, &query, after.max(0)).await?)
+}
+
+/// The next step from `seq` in this direction that went wrong, was tried again or waits.
+#[server(endpoint = "steps/problem", input = Json)]
+pub async fn problem(run: RunId, seq: i64, direction: Direction) -> Result<Option<i64>, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.next_problem(&run, seq, direction).await?)
+}
+
+/// The next step from `seq` in this direction that changed the state.
+#[server(endpoint = "steps/change", input = Json)]
+pub async fn change(run: RunId, seq: i64, direction: Direction) -> Result<Option<i64>, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.next_change(&run, seq, direction).await?)
+}
+
+/// What happened to one step, oldest first.
+#[server(endpoint = "steps/events", input = Json)]
+pub async fn events(run: RunId, seq: i64) -> Result<Vec<Event>, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.step_events(&run, seq).await?)
 }

@@ -32,6 +32,8 @@ struct Paths {
     dashed: &'static str,
     /// Drawn on `solid`.
     mark: &'static str,
+    /// What `line` turns on.
+    track: &'static str,
 }
 
 const DISC: &str = "M8 1a7 7 0 1 1 0 14a7 7 0 1 1 0-14z";
@@ -65,6 +67,7 @@ impl Shape {
             },
             Self::Running => Paths {
                 line: "M8 1.75a6.25 6.25 0 0 1 6.25 6.25",
+                track: RING,
                 ..none
             },
             Self::Pending => Paths { line: RING, ..none },
@@ -156,7 +159,10 @@ pub fn Glyph(
     #[prop(into)] shape: Signal<Shape>,
     #[prop(into, optional)] label: Option<Signal<String>>,
 ) -> impl IntoView {
-    let path = move |pick: fn(Paths) -> &'static str| move || pick(shape.get().paths());
+    let path = move |class: &'static str, pick: fn(Paths) -> &'static str| {
+        let d = Memo::new(move |_| pick(shape.get().paths()));
+        move || (!d.get().is_empty()).then(|| view! { <path class=class d=d.get()/> })
+    };
     view! {
         <svg
             class=move || format!("glyph {}", shape.get().tone())
@@ -166,11 +172,11 @@ pub fn Glyph(
             aria-label=move || label.map(|label| label.get())
             aria-hidden=label.is_none().then_some("true")
         >
-            <path class="glyph-track" d=move || if shape.get() == Shape::Running { RING } else { "" }/>
-            <path class="glyph-solid" d=path(|it| it.solid)/>
-            <path class="glyph-line" d=path(|it| it.line)/>
-            <path class="glyph-dashed" d=path(|it| it.dashed)/>
-            <path class="glyph-mark" d=path(|it| it.mark)/>
+            {path("glyph-track", |it| it.track)}
+            {path("glyph-solid", |it| it.solid)}
+            {path("glyph-line", |it| it.line)}
+            {path("glyph-dashed", |it| it.dashed)}
+            {path("glyph-mark", |it| it.mark)}
         </svg>
     }
     .into_any()

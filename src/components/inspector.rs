@@ -1,35 +1,55 @@
-//! One step in full: what it was asked to do, what came of it, every attempt and its log.
+//! One step in full: what it was asked to do, what came of it, every attempt, its log, its events and the state.
+
+mod attempts;
+mod call;
+mod events;
+mod log;
+mod state;
 
 use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
 
+use self::{attempts::Attempts, call::Call, events::Events, log::Log, state::StateTab};
 use super::{
     crash_banner::CrashBanner,
-    excerpt::ExcerptBlock,
     glyph::{Glyph, Shape},
-    time::{Elapsed, Span},
+    notice::Refused,
 };
-use crate::domain::{
-    Attempt, LogLine, StepStatus,
-    sheet::{RunSheet, StepSheet},
-    words,
+use crate::{
+    api::AppError,
+    domain::{
+        Event, StepStatus,
+        sheet::{RunSheet, StateSheet, StepSheet},
+        words,
+    },
 };
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Tab {
     #[default]
     Call,
+    State,
     Attempts,
     Log,
+    Events,
 }
 
 impl Tab {
-    pub const ALL: [Self; 3] = [Self::Call, Self::Attempts, Self::Log];
+    pub const ALL: [Self; 5] = [
+        Self::Call,
+        Self::State,
+        Self::Attempts,
+        Self::Log,
+        Self::Events,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Call => "call",
+            Self::State => "state",
             Self::Attempts => "attempts",
             Self::Log => "log",
+            Self::Events => "events",
         }
     }
 
@@ -37,40 +57,80 @@ impl Tab {
         let named = |tab: &Self| Some(tab.as_str()) == name;
         Self::ALL.into_iter().find(named).unwrap_or_default()
     }
+
+    fn title(self, step: &StepSheet) -> String {
+        match self {
+            Self::Call => "Tool call".into(),
+            Self::State => "State".into(),
+            Self::Attempts => format!("Attempts {}", step.detail.attempts.len()),
+            Self::Log => format!("Log {}", step.detail.log.len()),
+            Self::Events => "Events".into(),
+        }
+    }
+}
+
+/// What a tab shows beside the step itself, read when it is opened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Extra {
+    Nothing,
+    Events(Vec<Event>),
+    State(Box<StateSheet>),
 }
 
 #[component]
 pub fn Inspector(
-    step: StepSheet,
-    run: RunSheet,
-    tab: Tab,
-    /// The links of [`Tab::ALL`].
-    tabs: [String; 3],
+    #[prop(into)] step: Signal<Option<StepSheet>>,
+    #[prop(into)] run: Signal<Option<RunSheet>>,
+    #[prop(into)] tab: Signal<Tab>,
+    #[prop(into)] extra: Signal<Option<Result<Extra, AppError>>>,
+    /// The address of each tab.
+    href: Callback<Tab, String>,
 ) -> impl IntoView {
-    let it = step.detail.step.clone();
-    let names = [
-        "Tool call".to_owned(),
-        format!("Attempts {}", step.detail.attempts.len()),
-        format!("Log {}", step.detail.log.len()),
-    ];
-    let links = Tab::ALL.into_iter().zip(tabs).zip(names).map(|((which, href), name)| {
-        view! { <a class="tab" href=href aria-current=(which == tab).then_some("true")>{name}</a> }
+    let banner = move || {
+        let (step, run) = (step.get()?, run.get()?);
+        (step.detail.step.status == StepStatus::Crashed).then(|| view! { <CrashBanner step run/> })
+    };
+    let titles = Memo::new(move |_| {
+        step.with(|step| {
+            step.as_ref()
+                .map(|step| Tab::ALL.map(|tab| tab.title(step)))
+        })
     });
-    let body = match tab {
-        Tab::Call => view! { <Call step=step.clone()/> }.into_any(),
-        Tab::Attempts => view! { <Attempts attempts=step.detail.attempts.clone()/> }.into_any(),
-        Tab::Log => view! { <Log lines=step.detail.log.clone()/> }.into_any(),
+    let link = move |(index, which): (usize, Tab)| {
+        let title = move || titles.with(|titles| titles.as_ref().map(|it| it[index].clone()));
+        view! {
+            <a
+                class="tab"
+                href=move || href.run(which)
+                aria-current=move || (tab.get() == which).then_some("true")
+            >{title}</a>
+        }
+    };
+    let body = move || {
+        let body = match tab.get() {
+            Tab::Call => view! { <Call step=step.get()?/> }.into_any(),
+            Tab::Attempts => view! { <Attempts step=step.get()?/> }.into_any(),
+            Tab::Log => view! { <Log step/> }.into_any(),
+            Tab::State | Tab::Events => match extra.get()? {
+                Ok(Extra::Events(events)) => view! { <Events events/> }.into_any(),
+                Ok(Extra::State(state)) => {
+                    view! { <StateTab state=*state step=step.get()?/> }.into_any()
+                }
+                Ok(Extra::Nothing) => {
+                    view! { <p class="loading" role="status">"Reading…"</p> }.into_any()
+                }
+                Err(error) => view! { <Refused error/> }.into_any(),
+            },
+        };
+        Some(body)
     };
     view! {
         <article class="inspector" aria-labelledby="step-title">
-            <header class="inspector-head">
-                <Glyph shape=Shape::from(it.status)/>
-                <h2 id="step-title">{it.seq}" · "<bdi>{it.name.clone()}</bdi></h2>
-                <span class=format!("step-word {}", Shape::from(it.status).tone())>{words::step_status(it.status)}</span>
-                {it.effect.as_ref().map(|_| view! { <span class="tag tag-effect">"external effect"</span> })}
-            </header>
-            {(it.status == StepStatus::Crashed).then(|| view! { <CrashBanner step=step.clone() run=run.clone()/> })}
-            <nav class="tabs" aria-label="Parts of the step">{links.collect_view()}</nav>
+            {move || step.get().map(|step| view! { <Head step/> })}
+            {banner}
+            <nav class="tabs" aria-label="Parts of the step">
+                {Tab::ALL.into_iter().enumerate().map(link).collect_view()}
+            </nav>
             {body}
         </article>
     }
@@ -78,76 +138,20 @@ pub fn Inspector(
 }
 
 #[component]
-fn Call(step: StepSheet) -> impl IntoView {
-    let error = step.detail.error.clone().map(|error| {
-        view! { <p class="run-error tone-failed"><b><bdi>{error.kind}</bdi></b>": "<bdi>{error.message}</bdi></p> }
+fn Head(step: StepSheet) -> impl IntoView {
+    let it = step.detail.step;
+    let links = step.detail.links.into_iter().filter(|link| link.is_web());
+    let links = links.map(|link| {
+        view! { <a class="trace" href=link.url rel="external noreferrer noopener" target="_blank"><bdi>{link.label}</bdi>" ↗"</a> }
     });
-    let question = step.detail.gate.clone().map(|gate| {
-        view! { <p class="gate-title tone-waiting"><b><bdi>{gate.title}</bdi></b></p> }
-    });
-    let nothing = step.input.is_none() && step.result.is_none() && step.partial.is_none();
-    let nothing = nothing && error.is_none() && question.is_none();
     view! {
-        {error}
-        <ExcerptBlock title="stack" excerpt=step.stack/>
-        {question}
-        <ExcerptBlock title="context" excerpt=step.context/>
-        <ExcerptBlock title="input" excerpt=step.input/>
-        <ExcerptBlock title="result" excerpt=step.result/>
-        <ExcerptBlock title="last partial result" excerpt=step.partial/>
-        {nothing.then(|| view! { <p class="dim">"The agent recorded neither input nor result."</p> })}
-        <p class="dim">"key " <bdi class="mono">{step.detail.step.key.to_string()}</bdi></p>
+        <header class="inspector-head">
+            <Glyph shape=Shape::from(it.status)/>
+            <h2 id="step-title">{words::number(it.seq)}" · "<bdi>{it.name}</bdi></h2>
+            <span class=format!("step-word {}", Shape::from(it.status).tone())>{words::step_status(it.status)}</span>
+            {it.effect.as_ref().map(|_| view! { <span class="tag tag-effect">"external effect"</span> })}
+            {links.collect_view()}
+        </header>
     }
     .into_any()
-}
-
-#[component]
-fn Attempts(attempts: Vec<Attempt>) -> impl IntoView {
-    let row = |attempt: Attempt| {
-        let span = Span {
-            from: attempt.begun_at,
-            to: attempt.ended_at,
-            seen: attempt.begun_at,
-        };
-        let error = attempt
-            .error
-            .map(|error| view! { <bdi>{error.kind}": "{error.message}</bdi> });
-        view! {
-            <tr>
-                <td class="cell-figure">{attempt.attempt}</td>
-                <td>{attempt.outcome.as_str()}</td>
-                <td class="mono"><bdi>{attempt.worker}</bdi></td>
-                <td class="cell-figure">{attempt.epoch.0}</td>
-                <td class="cell-figure">{words::time_of_day(attempt.begun_at)}</td>
-                <td class="cell-figure"><Elapsed span=Signal::stored(Some(span))/></td>
-                <td class="attempt-error">{error}</td>
-            </tr>
-        }
-    };
-    view! {
-        <table class="attempts" aria-label="Attempts, oldest first">
-            <thead>
-                <tr>
-                    <th scope="col">"#"</th><th scope="col">"Outcome"</th><th scope="col">"Worker"</th>
-                    <th scope="col">"Epoch"</th><th scope="col">"Begun"</th><th scope="col">"Duration"</th>
-                    <th scope="col">"Error"</th>
-                </tr>
-            </thead>
-            <tbody>{attempts.into_iter().map(row).collect_view()}</tbody>
-        </table>
-    }
-    .into_any()
-}
-
-#[component]
-fn Log(lines: Vec<LogLine>) -> impl IntoView {
-    if lines.is_empty() {
-        return view! { <p class="dim">"No log lines."</p> }.into_any();
-    }
-    let line = |line: LogLine| {
-        view! {
-            <li><time datetime=line.at.to_string()>{words::time_of_day(line.at)}</time><b>{line.level}</b><bdi>{line.message}</bdi></li>
-        }
-    };
-    view! { <ol class="log">{lines.into_iter().map(line).collect_view()}</ol> }.into_any()
 }

@@ -23,6 +23,13 @@ impl Keys {
         });
     }
 
+    /// The single key that was pressed, unless someone types, a dialog is open, or single keys are off.
+    pub fn single(self, event: &ev::KeyboardEvent) -> Option<String> {
+        let chord = event.ctrl_key() || event.meta_key() || event.alt_key() || event.is_composing();
+        let busy = chord || typing(event) || open_dialog() || !self.on.get_untracked();
+        (!busy).then(|| event.key())
+    }
+
     pub fn turn(self, on: bool) {
         self.on.set(on);
         if let Some(storage) = storage() {

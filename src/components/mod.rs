@@ -21,3 +21,4 @@ pub mod step_list;
 pub mod strip;
 pub mod theme;
 pub mod time;
+pub mod timeline;

@@ -1,4 +1,4 @@
-//! The head of a run's page: what happened, in words, and the facts around it.
+//! The head of a run's page: what happened, in words, and the facts around it. Each fact is patched in its place.
 
 use leptos::prelude::*;
 
@@ -6,85 +6,146 @@ use super::{
     glyph::Shape,
     pill::Pill,
     run_row,
-    strip::{self, Strip},
     time::{Ago, Elapsed},
 };
-use crate::domain::{Run, RunStatus, sheet::RunSheet, words};
+use crate::domain::{AgentError, Run, RunStatus, run::Link, sheet::RunSheet, words};
 
 #[component]
-pub fn RunHead(sheet: RunSheet) -> impl IntoView {
-    let run = sheet.run;
-    let title = run_row::title(&run);
-    let shape = Shape::from(run.status);
-    let error = sheet.error.map(|error| {
+pub fn RunHead(#[prop(into)] sheet: Signal<Option<RunSheet>>, children: Children) -> impl IntoView {
+    let run = Memo::new(move |_| sheet.with(|it| it.as_ref().map(|it| it.run.clone())));
+    let title = part(run, run_row::title);
+    let pill = Memo::new(move |_| {
+        run.with(|run| {
+            run.as_ref()
+                .map(|run| (Shape::from(run.status), words::headline(run)))
+        })
+    });
+    let error = Memo::new(move |_| sheet.with(|it| it.as_ref().and_then(|it| it.error.clone())));
+    let links = Memo::new(move |_| sheet.with(|it| it.as_ref().map(|it| it.links.clone())));
+    let said = |error: AgentError| {
         view! { <p class="run-error tone-failed"><b><bdi>{error.kind}</bdi></b>": "<bdi>{error.message}</bdi></p> }
-    });
-    let links = sheet
-        .links
-        .into_iter()
-        .filter(|link| link.url.starts_with("https://") || link.url.starts_with("http://"));
-    let links = links.map(|link| {
-        view! { <a href=link.url rel="external noreferrer noopener" target="_blank"><bdi>{link.label}</bdi></a> }
-    });
+    };
+    let link = |link: Link| {
+        view! { <a href=link.url rel="external noreferrer noopener" target="_blank"><bdi>{link.label}</bdi>" ↗"</a> }
+    };
+    let web = move || {
+        let links = links.get().unwrap_or_default();
+        let web = links.into_iter().filter(Link::is_web).map(link);
+        web.collect_view()
+    };
     view! {
         <header class="run-head">
             <div class="run-headline">
                 <h1><bdi>{title}</bdi></h1>
-                <Pill shape text=words::headline(&run)/>
+                {move || pill.get().map(|(shape, text)| view! { <Pill shape text/> })}
+                <div class="run-actions">{children()}</div>
             </div>
-            <Facts run=run.clone()/>
-            {error}
-            <p class="run-links">{links.collect_view()}</p>
-            <div class="run-strip">
-                <Strip run=run.clone() cells_max=80/>
-                <p class="dim">{strip::in_words(&run)}</p>
-            </div>
+            <Facts run sheet/>
+            {move || error.get().map(said)}
+            <p class="run-links">{web}</p>
         </header>
     }
     .into_any()
 }
 
+/// A part of the run, told apart from the rest so that only its change is patched.
+fn part<T>(run: Memo<Option<Run>>, pick: fn(&Run) -> T) -> Memo<Option<T>>
+where
+    T: PartialEq + Send + Sync + 'static,
+{
+    Memo::new(move |_| run.with(|run| run.as_ref().map(pick)))
+}
+
 #[component]
-fn Facts(run: Run) -> impl IntoView {
-    let agent = match &run.code_version {
+fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoView {
+    let agent = part(run, |run| match &run.code_version {
         Some(version) => format!("{}@{version}", run.agent),
         None => run.agent.clone(),
-    };
-    let held = match (&run.lease, run.status) {
-        (Some(_), _) => ", holds the lease",
-        (None, RunStatus::Crashed) => ", lease lost",
-        (None, _) => "",
-    };
-    let worker = run
-        .worker
-        .clone()
-        .map(|worker| view! { <b class="mono"><bdi>{worker}</bdi></b>{held} });
-    let usage = run.usage;
-    let tokens = usage.input_tokens.or(usage.output_tokens).map(|_| {
-        let shown = |n: Option<i64>| n.map_or("—".into(), words::number);
-        format!(
-            "{} in, {} out",
-            shown(usage.input_tokens),
-            shown(usage.output_tokens)
-        )
     });
-    let labels = run.labels.clone().into_iter().map(|(key, value)| {
+    let model = part(run, |run| run.model.clone());
+    let worker = part(run, |run| run.worker.clone());
+    let epoch = part(run, |run| run.epoch.0);
+    let cost = part(run, |run| words::cost(run.usage.cost_usd));
+    let tokens = part(run, tokens);
+    let labels = part(run, |run| run.labels.clone());
+    let parent = part(run, |run| run.parent.clone());
+    let saved = Memo::new(move |_| sheet.with(|it| it.as_ref().and_then(saved)));
+    let span = Signal::derive(move || run.with(|run| run.as_ref().and_then(run_row::span)));
+    let label = |(key, value): (String, String)| {
         view! { <span class="tag"><bdi>{key}": "{value}</bdi></span> }
-    });
-    let span = run_row::span(&run);
+    };
+    let labels = move || {
+        let labels = labels.get().filter(|it| !it.is_empty());
+        labels.map(|labels| view! {
+            <div><dt class="hidden">"labels"</dt><dd class="labels">{labels.into_iter().map(label).collect_view()}</dd></div>
+        })
+    };
+    let parent = move || {
+        parent.get().flatten().map(|it| {
+            let href = format!("/runs/{}?step={}", it.run, it.seq);
+            let text = format!("{} step {}", it.run.short(), it.seq);
+            view! { <div><dt>"works for"</dt><dd><a href=href>{text}</a></dd></div> }
+        })
+    };
     view! {
         <dl class="facts">
             <div><dt>"agent"</dt><dd><b><bdi>{agent}</bdi></b></dd></div>
-            {run.model.clone().map(|model| view! { <div><dt>"model"</dt><dd><b><bdi>{model}</bdi></b></dd></div> })}
-            {worker.map(|worker| view! { <div><dt>"worker"</dt><dd>{worker}</dd></div> })}
-            <div><dt>"epoch"</dt><dd><b class="mono">{run.epoch.0}</b></dd></div>
-            <div><dt>"cost"</dt><dd><b>{words::cost(usage.cost_usd)}</b></dd></div>
-            {tokens.map(|tokens| view! { <div><dt>"tokens"</dt><dd><b>{tokens}</b></dd></div> })}
-            <div><dt>"elapsed"</dt><dd><b><Elapsed span=Signal::stored(span)/></b></dd></div>
-            <div><dt>"last activity"</dt><dd><b><Ago at=run.updated_at/></b></dd></div>
-            <div><dt>"checkpointed"</dt><dd><b>{format!("{} steps", words::number(run.committed))}</b></dd></div>
-            {(!run.labels.is_empty()).then(|| view! { <div><dt class="hidden">"labels"</dt><dd class="labels">{labels.collect_view()}</dd></div> })}
+            {move || model.get().flatten().map(|model| view! { <div><dt>"model"</dt><dd><b><bdi>{model}</bdi></b></dd></div> })}
+            {move || worker.get().flatten().map(|worker| view! {
+                <div><dt>"worker"</dt><dd><b class="mono"><bdi>{worker}</bdi></b><Held run/></dd></div>
+            })}
+            <div><dt>"epoch"</dt><dd><b class="mono">{epoch}</b></dd></div>
+            <div><dt>"cost"</dt><dd><b>{cost}</b></dd></div>
+            {move || tokens.get().flatten().map(|tokens| view! { <div><dt>"tokens"</dt><dd><b>{tokens}</b></dd></div> })}
+            <div><dt>"elapsed"</dt><dd><b><Elapsed span/></b></dd></div>
+            {move || saved.get().map(|saved| view! { <div><dt>"checkpointed"</dt><dd><b>{saved}</b>" kept"</dd></div> })}
+            {parent}
+            {labels}
         </dl>
     }
     .into_any()
+}
+
+/// How the worker stands to the run: holds it, lost it, or let it go.
+#[component]
+fn Held(run: Memo<Option<Run>>) -> impl IntoView {
+    let held = Memo::new(move |_| {
+        run.with(|run| {
+            let run = run.as_ref()?;
+            match (&run.lease, run.status) {
+                (Some(lease), _) => Some((", holds the lease, heard ", lease.heartbeat_at)),
+                (None, RunStatus::Crashed) => Some((", lease lost ", run.updated_at)),
+                (None, _) => None,
+            }
+        })
+    });
+    move || held.get().map(|(said, at)| view! { {said}<Ago at/> })
+}
+
+fn tokens(run: &Run) -> Option<String> {
+    let usage = run.usage;
+    usage.input_tokens.or(usage.output_tokens)?;
+    let shown = |n: Option<i64>| n.map_or("—".into(), words::number);
+    Some(format!(
+        "{} in, {} out",
+        shown(usage.input_tokens),
+        shown(usage.output_tokens)
+    ))
+}
+
+/// What the checkpoints saved: "46 steps · 36m 29s · $18.42".
+fn saved(sheet: &RunSheet) -> Option<String> {
+    let run = &sheet.run;
+    let time = run
+        .started_at
+        .zip(sheet.saved_until)
+        .map(|(from, until)| words::span(until.ms_since(from)));
+    let mut parts = vec![match run.committed {
+        0 => return None,
+        1 => "1 step".into(),
+        n => format!("{} steps", words::number(n)),
+    }];
+    parts.extend(time);
+    parts.extend(run.usage.cost_usd.map(|usd| words::cost(Some(usd))));
+    Some(parts.join(" · "))
 }

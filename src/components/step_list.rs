@@ -1,99 +1,200 @@
-//! A page of a run's steps, then what is announced; each row is a link that selects its step.
+//! A run's steps as a table that shows only the rows in view, however many there are. Rows have one height, so that a
+//! place in the list is a number; what is above and below is empty room of the right size.
 
-use leptos::prelude::*;
+mod rows;
 
-use super::{
-    glyph::{Glyph, Shape},
-    time::{Elapsed, Span},
+use leptos::{html, prelude::*, web_sys};
+use std::collections::HashMap;
+
+use self::rows::RowView;
+use crate::domain::{
+    Step,
+    outline::{Outline, PAGE, Row},
+    sheet::Usual,
 };
-use crate::domain::{DecisionKind, Step, StepStatus, run::Announced, words};
+
+/// The height of every row, as in the style sheet.
+const ROW: f64 = 29.0;
+/// The head of the table covers the top of what is in view.
+const HEAD: f64 = 28.0;
+/// Rows kept ready above and below what is in view.
+const SPARE: i64 = 8;
+
+/// What a row needs to know beside its step.
+#[derive(Clone, Copy)]
+pub struct RowContext {
+    pub outline: RwSignal<Outline>,
+    pub steps: RwSignal<HashMap<i64, Step>>,
+    pub selected: Signal<Option<i64>>,
+    /// The address that selects a step.
+    pub href: Callback<i64, String>,
+    /// How long the step that is under way usually takes.
+    pub usual: Signal<Option<(i64, Usual)>>,
+}
 
 #[component]
 pub fn StepList(
-    /// A step and the link that selects it.
-    steps: Vec<(Step, String)>,
-    announced: Vec<Announced>,
-    selected: Option<i64>,
+    context: RowContext,
+    /// The first row that the server rendered.
+    base: i64,
+    /// The address of the list from another row on, for pages that cannot scroll by themselves.
+    page_href: Callback<i64, String>,
+    /// Rows came into view: the first one and how many.
+    on_view: Callback<(i64, i64)>,
+    /// Brings this step into view when it changes.
+    #[prop(into)]
+    reveal: Signal<Option<i64>>,
 ) -> impl IntoView {
-    let rows = steps.into_iter().map(|(step, href)| {
-        let on = selected == Some(step.seq);
-        view! { <StepRow step href on/> }
+    let outline = context.outline;
+    let window = RwSignal::new((base, PAGE));
+    // In the browser the list scrolls by itself.
+    let scrolls = RwSignal::new(false);
+    let place = NodeRef::<html::Div>::new();
+    let (above, below) = (NodeRef::<html::Tr>::new(), NodeRef::<html::Tr>::new());
+    let length = Memo::new(move |_| outline.with(Outline::len));
+
+    let look = move || {
+        let Some(element) = place.get_untracked() else {
+            return;
+        };
+        let first = (f64::from(element.scroll_top()) / ROW) as i64;
+        let shown = (f64::from(element.client_height()) - HEAD) / ROW;
+        let base = (first - SPARE).max(0);
+        let seen = (base, first - base + shown.ceil() as i64 + SPARE);
+        if window.get_untracked() != seen {
+            window.set(seen);
+        }
+        on_view.run((first, shown as i64));
+    };
+    Effect::new(move |before: Option<()>| {
+        let Some(element) = place.get() else { return };
+        if before.is_none() {
+            scrolls.set(true);
+            room(above, base);
+            room(below, (length.get_untracked() - base - PAGE).max(0));
+            element.set_scroll_top((base as f64 * ROW) as i32);
+            look();
+        }
     });
-    let expected = announced
-        .into_iter()
-        .map(|step| view! { <ExpectedRow step/> });
+    Effect::new(move || {
+        if scrolls.get() {
+            let (base, many) = window.get();
+            room(above, base);
+            room(below, (length.get() - base - many).max(0));
+        }
+    });
+    Effect::new(move |before: Option<Option<i64>>| {
+        let wanted = reveal.get();
+        if let Some(seq) = wanted
+            && before.is_some_and(|before| before != wanted)
+            && let Some(element) = place.get_untracked()
+        {
+            if outline.with_untracked(|it| !matches!(it.row(it.index_of(seq)), Some(Row::Step(_))))
+            {
+                outline.update(|it| it.reveal(seq));
+            }
+            bring(&element, outline.with_untracked(|it| it.index_of(seq)));
+            look();
+        }
+        wanted
+    });
+
+    let rows = move || {
+        let (base, many) = window.get();
+        outline.with(|it| it.rows(base, many).zip(base + 2..).collect::<Vec<_>>())
+    };
+    let pages = move || {
+        let (base, many) = window.get();
+        (!scrolls.get()).then(|| {
+            let earlier = (base > 0).then(|| page_href.run((base - PAGE).max(0)));
+            let later = (base + many < length.get()).then(|| page_href.run(base + many));
+            view! {
+                <nav class="more-steps" aria-label="Pages of steps">
+                    {earlier.map(|href| view! { <a href=href rel="prev">"↑ Earlier steps"</a> })}
+                    {later.map(|href| view! { <a href=href rel="next">"↓ Later steps"</a> })}
+                </nav>
+            }
+        })
+    };
     view! {
-        <table class="steps" aria-label="Steps">
-            <thead>
-                <tr>
-                    <th scope="col" class="col-seq">"#"</th>
-                    <th scope="col" class="col-mark"><span class="hidden">"Status"</span></th>
-                    <th scope="col" class="col-step">"Step"</th>
-                    <th scope="col" class="col-duration">"Duration"</th>
-                    <th scope="col" class="col-usd">"Cost"</th>
-                </tr>
-            </thead>
-            <tbody>{rows.collect_view()}{expected.collect_view()}</tbody>
-        </table>
+        <div class="steps-scroll" node_ref=place on:scroll=move |_| look() tabindex="-1">
+            <table class="steps" aria-label="Steps" aria-rowcount=move || (length.get() + 1).to_string()>
+                <Heads/>
+                <tbody>
+                    <tr class="room" aria-hidden="true" node_ref=above></tr>
+                    <For each=rows key=|(row, _)| *row let((row, index))>
+                        <RowView row index context/>
+                    </For>
+                    <tr class="room" aria-hidden="true" node_ref=below></tr>
+                </tbody>
+            </table>
+        </div>
+        {pages}
+    }
+    .into_any()
+}
+
+/// These steps alone, for what was found.
+#[component]
+pub fn StepTable(
+    steps: HashMap<i64, Step>,
+    selected: Signal<Option<i64>>,
+    href: Callback<i64, String>,
+    usual: Signal<Option<(i64, Usual)>>,
+) -> impl IntoView {
+    let mut seqs: Vec<i64> = steps.keys().copied().collect();
+    seqs.sort_unstable();
+    let context = RowContext {
+        outline: RwSignal::new(Outline::default()),
+        steps: RwSignal::new(steps),
+        selected,
+        href,
+        usual,
+    };
+    let rows = seqs.into_iter().zip(2..).map(|(seq, index)| {
+        view! { <RowView row=Row::Step(seq) index context/> }
+    });
+    view! {
+        <div class="steps-scroll">
+            <table class="steps" aria-label="Steps found"><Heads/><tbody>{rows.collect_view()}</tbody></table>
+        </div>
     }
     .into_any()
 }
 
 #[component]
-fn StepRow(step: Step, href: String, on: bool) -> impl IntoView {
-    let span = (step.status != StepStatus::Waiting).then_some(Span {
-        from: step.begun_at,
-        to: step.ended_at,
-        seen: step.begun_at,
-    });
-    let tries = (step.tries > 1).then(|| format!("{} tries", step.tries));
+fn Heads() -> impl IntoView {
     view! {
-        <tr class="step-row" aria-selected=on.then_some("true")>
-            <td class="cell-figure">{step.seq}</td>
-            <td class="cell-mark">
-                <Glyph shape=Shape::from(step.status) label=words::step_status(step.status).to_owned()/>
-            </td>
-            <td class="cell-step">
-                <a class="step-name" href=href data-row="" aria-current=on.then_some("true")><bdi>{step.name}</bdi></a>
-                <bdi class="step-tool">{step.tool.unwrap_or_else(|| step.kind.as_str().to_owned())}</bdi>
-                {step.effect.map(|_| view! { <span class="tag tag-effect">"effect"</span> })}
-                {step.decision.map(|kind| view! { <span class="step-decision">{decided(kind)}</span> })}
-                {tries.map(|tries| view! { <span class="step-tries">{tries}</span> })}
-            </td>
-            <td class="cell-figure"><Elapsed span=Signal::stored(span)/></td>
-            <td class="cell-figure">{words::cost(step.cost_usd)}</td>
-        </tr>
+        <thead>
+            <tr aria-rowindex="1">
+                <th scope="col" class="col-seq">"#"</th>
+                <th scope="col" class="col-mark"><span class="hidden">"Status"</span></th>
+                <th scope="col" class="col-step">"Step"</th>
+                <th scope="col" class="col-duration">"Duration"</th>
+                <th scope="col" class="col-usd">"Cost"</th>
+                <th scope="col" class="col-change"><abbr title="by how many bytes the state grew">"State Δ"</abbr></th>
+            </tr>
+        </thead>
     }
     .into_any()
 }
 
-/// A step that may never come.
-#[component]
-fn ExpectedRow(step: Announced) -> impl IntoView {
-    view! {
-        <tr class="step-row is-expected">
-            <td class="cell-figure"></td>
-            <td class="cell-mark"><Glyph shape=Shape::Pending label="announced".to_owned()/></td>
-            <td class="cell-step">
-                <bdi class="step-name">{step.name}</bdi>
-                <bdi class="step-tool">{step.tool.unwrap_or_else(|| step.kind.as_str().to_owned())}</bdi>
-                {step.effect.map(|_| view! { <span class="tag tag-effect">"effect"</span> })}
-            </td>
-            <td></td>
-            <td></td>
-        </tr>
+/// Leaves room for this many rows.
+fn room(element: NodeRef<html::Tr>, rows: i64) {
+    if let Some(element) = element.get_untracked() {
+        let height = format!("{}px", rows as f64 * ROW);
+        let _ = web_sys::HtmlElement::style(&element).set_property("height", &height);
     }
-    .into_any()
 }
 
-fn decided(kind: DecisionKind) -> &'static str {
-    match kind {
-        DecisionKind::Approve => "approved",
-        DecisionKind::Reject => "rejected",
-        DecisionKind::Answer => "answered",
-        DecisionKind::Commit => "committed by hand",
-        DecisionKind::Skip => "skipped",
-        DecisionKind::Retry => "retried by hand",
-        kind => kind.as_str(),
+/// Scrolls as little as brings the row at `index` into view.
+fn bring(element: &web_sys::HtmlDivElement, index: i64) {
+    let top = index as f64 * ROW;
+    let seen = f64::from(element.scroll_top());
+    let height = f64::from(element.client_height()) - HEAD;
+    if top < seen + ROW {
+        element.set_scroll_top((top - 3.0 * ROW).max(0.0) as i32);
+    } else if top > seen + height - 2.0 * ROW {
+        element.set_scroll_top((top - height + 4.0 * ROW) as i32);
     }
 }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::domain::{Time, words};
+use crate::domain::{Time, sheet::Usual, words};
 
 /// The reader's "now": absent on the server and until the page is hydrated, then ticking.
 #[derive(Clone, Copy)]
@@ -64,4 +64,24 @@ pub fn Elapsed(#[prop(into)] span: Signal<Option<Span>>) -> impl IntoView {
         }
         None => "—".into(),
     })
+}
+
+/// Says that something takes far longer than it usually does, and what "usually" is known from.
+#[component]
+pub fn Slow(#[prop(into)] usual: Signal<Option<Usual>>, span: Span) -> impl IntoView {
+    let now = Clock::now();
+    let said = Memo::new(move |_| {
+        let usual = usual.get()?;
+        let ms = now.get()?.ms_since(span.from);
+        let basis = format!(
+            "usually {} (median of {} before it in this run)",
+            words::span(usual.median_ms),
+            usual.of
+        );
+        usual.is_slow(ms).then_some(basis)
+    });
+    move || {
+        said.get()
+            .map(|basis| view! { <span class="tag tag-slow" title=basis.clone()>"slow"<span class="hidden">{format!(", {basis}")}</span></span> })
+    }
 }

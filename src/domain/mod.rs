@@ -13,6 +13,7 @@ pub mod ids;
 pub mod json;
 pub mod lease;
 pub mod needs;
+pub mod outline;
 pub mod patch;
 pub mod problem;
 pub mod protocol;
@@ -24,7 +25,9 @@ pub mod search;
 pub mod sheet;
 pub mod status;
 pub mod step;
+pub mod step_query;
 pub mod time;
+pub mod timeline;
 pub mod tree;
 pub mod words;
 

@@ -22,6 +22,13 @@ pub struct Link {
     pub url: String,
 }
 
+impl Link {
+    /// Leads to the web, and nowhere else.
+    pub fn is_web(&self) -> bool {
+        self.url.starts_with("https://") || self.url.starts_with("http://")
+    }
+}
+
 /// The step of another run that this run works for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
@@ -148,4 +155,13 @@ pub struct RunDetail {
     pub result: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<AgentError>,
+}
+
+impl RunDetail {
+    /// Announced steps that have not begun.
+    pub fn pending(&self) -> impl Iterator<Item = &Announced> {
+        self.plan
+            .iter()
+            .filter(|step| step.seq.is_none() && step.status == StepStatus::Pending)
+    }
 }

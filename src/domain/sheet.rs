@@ -4,16 +4,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
+    hash::Hash,
+    protocol::SnapshotAnswer,
     run::{Announced, Link, OnCrash, Run, RunDetail},
-    status::StepStatus,
     step::{AgentError, StepDetail},
+    time::Time,
 };
 
 /// Text shown of one value at most; the API has the whole of it.
 const EXCERPT_MAX: usize = 20_000;
 
 /// Announced steps shown at most.
-const ANNOUNCED_MAX: usize = 20;
+pub const ANNOUNCED_MAX: usize = 20;
 
 /// The beginning of a text that may be long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,12 +63,45 @@ pub struct RunSheet {
     pub max_recoveries: i64,
     pub recoveries: i64,
     pub announced: Vec<Announced>,
+    /// When the newest committed step ended.
+    pub saved_until: Option<Time>,
+    /// How long the step that is under way usually takes.
+    pub usual: Option<Usual>,
+}
+
+/// How long a step took before, and what that is known from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usual {
+    pub median_ms: i64,
+    /// Earlier steps of the same name in the same run.
+    pub of: i64,
+}
+
+impl Usual {
+    /// Fewer than this many say nothing.
+    const MIN: usize = 5;
+    /// From this many times the usual on, it is slow; never within the first seconds.
+    const SLOW: i64 = 3;
+    const SLOW_MIN_MS: i64 = 5_000;
+
+    pub fn of(mut durations: Vec<i64>) -> Option<Self> {
+        durations.sort_unstable();
+        let median = durations.get(durations.len() / 2).copied();
+        let known = durations.len() >= Self::MIN;
+        median.filter(|_| known).map(|median_ms| Self {
+            median_ms,
+            of: durations.len() as i64,
+        })
+    }
+
+    pub fn is_slow(self, ms: i64) -> bool {
+        ms > (self.median_ms * Self::SLOW).max(Self::SLOW_MIN_MS)
+    }
 }
 
 impl RunSheet {
-    pub fn of(detail: RunDetail) -> Self {
-        let pending = |step: &Announced| step.seq.is_none() && step.status == StepStatus::Pending;
-        let announced = detail.plan.into_iter().filter(pending);
+    pub fn of(detail: RunDetail, saved_until: Option<Time>, usual: Option<Usual>) -> Self {
+        let announced: Vec<_> = detail.pending().take(ANNOUNCED_MAX).cloned().collect();
         Self {
             input: Excerpt::of(&detail.input),
             result: detail.result.as_ref().and_then(Excerpt::of),
@@ -75,7 +110,9 @@ impl RunSheet {
             on_crash: detail.on_crash,
             max_recoveries: detail.max_recoveries,
             recoveries: detail.recoveries,
-            announced: announced.take(ANNOUNCED_MAX).collect(),
+            announced,
+            saved_until,
+            usual,
             run: detail.run,
         }
     }
@@ -130,9 +167,45 @@ impl StepSheet {
     }
 }
 
+/// A state as a page shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StateSheet {
+    pub snapshot: i64,
+    /// The step that committed it; the initial state has none.
+    pub seq: Option<i64>,
+    pub created_at: Time,
+    pub hash: Hash,
+    /// It is the state that the step in question committed, not one before it.
+    pub own: bool,
+    pub state: Option<Excerpt>,
+}
+
+impl StateSheet {
+    pub fn of(answer: SnapshotAnswer, own: bool) -> Self {
+        Self {
+            snapshot: answer.snapshot,
+            seq: answer.seq,
+            created_at: answer.created_at,
+            hash: answer.hash,
+            own,
+            state: Excerpt::of(&answer.state),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slow_is_measured_against_what_is_usual_and_says_nothing_without_history() {
+        assert_eq!(Usual::of(vec![2_000; 4]), None);
+        let usual = Usual::of(vec![2_000, 1_900, 2_100, 9_000, 2_000]).unwrap();
+        assert_eq!((usual.median_ms, usual.of), (2_000, 5));
+        assert!(usual.is_slow(6_001) && !usual.is_slow(5_900));
+        let quick = Usual::of(vec![10; 9]).unwrap();
+        assert!(!quick.is_slow(4_000), "seconds are never slow");
+    }
 
     #[test]
     fn a_long_text_is_cut_between_characters_and_says_how_much_is_left_out() {

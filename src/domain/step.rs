@@ -147,6 +147,9 @@ pub struct Step {
     pub decision: Option<DecisionKind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+    /// Bytes by which its commit made the state longer; absent if it left the state as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_change: Option<i64>,
     /// The key that the outside provider sees.
     pub idempotency_key: String,
 }

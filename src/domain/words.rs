@@ -2,7 +2,7 @@
 
 use super::{
     counts::COUNT_MAX,
-    decision::Signal,
+    decision::{DecisionKind, Signal},
     run::Run,
     status::{RunStatus, StepStatus},
     time::Time,
@@ -34,6 +34,28 @@ pub fn step_status(status: StepStatus) -> &'static str {
         StepStatus::Waiting => "waits for an answer",
         StepStatus::Skipped => "skipped",
         StepStatus::Superseded => "superseded",
+    }
+}
+
+/// What an operator did, in the past.
+pub fn decided(kind: DecisionKind) -> &'static str {
+    match kind {
+        DecisionKind::Retry => "retried by hand",
+        DecisionKind::Commit => "committed by hand",
+        DecisionKind::Skip => "skipped",
+        DecisionKind::Approve => "approved",
+        DecisionKind::Reject => "rejected",
+        DecisionKind::Answer => "answered",
+        DecisionKind::Edit => "state edited",
+        DecisionKind::Rewind => "rewound",
+        DecisionKind::Fork => "forked",
+        DecisionKind::Resume => "resumed",
+        DecisionKind::Pause => "pause asked",
+        DecisionKind::Cancel => "cancelled",
+        DecisionKind::Note => "note",
+        DecisionKind::Pin => "pinned",
+        DecisionKind::Claim => "looked at",
+        DecisionKind::Acknowledge => "acknowledged",
     }
 }
 
@@ -144,6 +166,34 @@ pub fn moment_in_full(at: Time) -> String {
 /// A time of day to the millisecond: "09:50:25.114".
 pub fn time_of_day(at: Time) -> String {
     at.utc().format("%H:%M:%S%.3f").to_string()
+}
+
+/// A time of day: "09:50:25".
+pub fn time_to_the_second(at: Time) -> String {
+    at.utc().format("%H:%M:%S").to_string()
+}
+
+/// A mark on an axis that is `length` microseconds long.
+pub fn tick(at: Time, length: i64) -> String {
+    const MINUTE: i64 = 60_000_000;
+    let format = match length / MINUTE {
+        0 => "%H:%M:%S%.1f",
+        1..10 => "%H:%M:%S",
+        10..2_000 => "%H:%M",
+        2_000..20_000 => "%-d %b %H:%M",
+        _ => "%-d %b",
+    };
+    at.utc().format(format).to_string()
+}
+
+/// By how much a state changed: "+1.2 kB", "−88 B"; unchanged is a dash.
+pub fn state_change(bytes: Option<i64>) -> String {
+    match bytes {
+        None => "—".into(),
+        Some(0) => "±0 B".into(),
+        Some(more @ 1..) => format!("+{}", size(more)),
+        Some(less) => format!("−{}", size(-less)),
+    }
 }
 
 /// An amount; unknown is a dash, never zero.

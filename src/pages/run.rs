@@ -1,81 +1,42 @@
-//! `/runs/:id`: what happened, the steps around it, and one step in full.
+//! `/runs/:id`: what happened in one sentence, the timeline, the steps, and one step in full.
 
+mod extra;
+mod held;
+mod keys;
+mod live;
 mod pin;
 mod place;
+mod read;
+mod steps;
 
-use std::time::Duration;
-
-use leptos::{leptos_dom::helpers::set_timeout, prelude::*};
+use leptos::prelude::*;
 use leptos_meta::Title;
-use leptos_router::hooks::{use_params_map, use_query_map};
+use leptos_router::{
+    NavigateOptions,
+    hooks::{use_navigate, use_params_map, use_query_map},
+};
 
-use self::{pin::Pin, place::Place};
-use super::{kept::Kept, not_found::say_not_found, shell::Page};
+use self::{keys::RunKeys, place::Place, read::Read, steps::StepsColumn};
+use super::{not_found::say_not_found, shell::Page};
 use crate::{
-    api::{self, AppError},
+    api::AppError,
     components::{
         frame::Crumb,
         inspector::{Inspector, Tab},
         notice::{Notice, Refused},
         run_head::RunHead,
         run_row,
-        step_list::StepList,
+        timeline::{Go, TimelineView},
     },
-    domain::{
-        AsOf, Code, Event, Problem, RunId,
-        protocol::StepPage,
-        sheet::{RunSheet, StepSheet},
-    },
-    live::{Follow, Live, Message},
+    domain::{Code, Problem, RunId},
+    live::Follow,
 };
 
-/// Events within this time are read together.
-const GATHER: Duration = Duration::from_millis(200);
-
-type Answer<T> = Result<AsOf<T>, AppError>;
-
-/// All that the page shows, and what it showed before.
-#[derive(Clone, Copy)]
-struct Read {
-    run: Resource<Answer<RunSheet>>,
-    steps: Resource<Answer<StepPage>>,
-    step: Resource<Answer<Option<StepSheet>>>,
-    last_run: Kept<AsOf<RunSheet>>,
-    last_steps: Kept<AsOf<StepPage>>,
-    last_step: Kept<AsOf<Option<StepSheet>>>,
-    pin: Pin,
-}
-
-impl Read {
-    fn new(id: Memo<String>, place: Memo<Place>) -> Self {
-        let pin = Pin::new();
-        let after = Memo::new(move |_| place.with(Place::after));
-        let selected = Memo::new(move |_| place.with(|it| it.step));
-        Self {
-            run: Resource::new_blocking(
-                move || id.get(),
-                |id| async move { api::runs::one(run_id(&id)?).await },
-            ),
-            steps: Resource::new_blocking(
-                move || (id.get(), after.get()),
-                move |(id, after)| async move {
-                    let after = after.or_else(|| pin.after(&id));
-                    api::steps::page(run_id(&id)?, after).await
-                },
-            ),
-            step: Resource::new_blocking(
-                move || (id.get(), selected.get()),
-                move |(id, seq)| async move {
-                    let seq = seq.or_else(|| pin.step(&id));
-                    api::steps::one(run_id(&id)?, seq).await
-                },
-            ),
-            last_run: Kept::default(),
-            last_steps: Kept::default(),
-            last_step: Kept::default(),
-            pin,
-        }
-    }
+/// What the page is about, once that is known.
+#[derive(Debug, Clone, PartialEq)]
+enum Found {
+    Run(RunId),
+    Refused(AppError),
 }
 
 fn run_id(text: &str) -> Result<RunId, AppError> {
@@ -89,7 +50,7 @@ pub fn RunPage() -> impl IntoView {
     let id = Memo::new(move |_| params.with(|it| it.get("id").unwrap_or_default()));
     let place = Memo::new(move |_| query.with(Place::of));
     let read = Read::new(id, place);
-    keep_current(id, read);
+    live::keep_current(id, place, read);
     let crumbs = id.with_untracked(|id| {
         let short = run_id(id).map_or_else(|_| "?".into(), |id| id.short().to_owned());
         vec![Crumb {
@@ -101,10 +62,7 @@ pub fn RunPage() -> impl IntoView {
         <Page crumbs>
             <main id="main" class="run-page" tabindex="-1">
                 <Transition fallback=|| view! { <p class="loading" role="status">"Reading…"</p> }>
-                    {move || Some(match read.last_run.or_last(&id.get(), read.run.get()?) {
-                        Ok(run) => found(run, read, place).into_any(),
-                        Err(error) => missing(error).into_any(),
-                    })}
+                    <Run id read place/>
                 </Transition>
             </main>
         </Page>
@@ -112,27 +70,21 @@ pub fn RunPage() -> impl IntoView {
     .into_any()
 }
 
-/// Reads again what an event of this run touched, a few events at a time.
-fn keep_current(id: Memo<String>, read: Read) {
-    let due = StoredValue::new(false);
-    let touches = move |event: &Event| id.with_untracked(|id| event.run.as_str() == id);
-    expect_context::<Live>().listen(move |message| {
-        let ours = match &message {
-            Message::Event(event) => touches(event),
-            Message::ReadAgain => true,
-        };
-        if ours && !due.get_value() {
-            due.set_value(true);
-            let again = move || {
-                if due.try_set_value(false).is_none() {
-                    read.run.refetch();
-                    read.steps.refetch();
-                    read.step.refetch();
-                }
-            };
-            set_timeout(again, GATHER);
-        }
+/// The run, or why it cannot be shown; below `Transition`, where resources may be read.
+#[component]
+fn Run(id: Memo<String>, read: Read, place: Memo<Place>) -> impl IntoView {
+    let found = Memo::new(move |_| {
+        Some(match read.sheet_or_error(&id.get())? {
+            Ok(sheet) => Found::Run(sheet.run.id),
+            Err(error) => Found::Refused(error),
+        })
     });
+    move || {
+        found.get().map(|found| match found {
+            Found::Run(id) => view! { <RunBody id read place/> }.into_any(),
+            Found::Refused(error) => missing(error).into_any(),
+        })
+    }
 }
 
 fn missing(error: AppError) -> impl IntoView {
@@ -151,98 +103,117 @@ fn missing(error: AppError) -> impl IntoView {
     .into_any()
 }
 
-fn found(run: AsOf<RunSheet>, read: Read, place: Memo<Place>) -> impl IntoView {
-    let AsOf {
-        event,
-        value: sheet,
-    } = run;
-    let title = format!("{} · Step47", run_row::title(&sheet.run));
-    let id = sheet.run.id.clone();
-    let announced = sheet.announced.clone();
-    let head = sheet.clone();
-    let steps = move || {
-        let step = read.last_step.or_last(id.as_str(), read.step.get()?);
-        let chosen = step
-            .ok()
-            .and_then(|it| it.value)
-            .map(|it| it.detail.step.seq);
-        Some(
-            match read.last_steps.or_last(id.as_str(), read.steps.get()?) {
-                Ok(page) => {
-                    if let Some(first) = page.value.steps.first() {
-                        read.pin.hold_after(id.as_str(), first.seq - 1);
-                    }
-                    steps_view(page.value, &id, announced.clone(), &place.get(), chosen).into_any()
-                }
-                Err(error) => view! { <Refused error/> }.into_any(),
-            },
-        )
+/// The page of a run that is there; it lives as long as the run is looked at, and all in it is patched.
+#[component]
+fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
+    let sheet = read.sheet(&id);
+    let run = Memo::new(move |_| sheet.with(|it| it.as_ref().map(|it| it.run.clone())));
+    let step = read.step(&id);
+    let timeline = read.timeline(&id);
+    let selected = Memo::new(move |_| step.with(|it| it.as_ref().map(|it| it.detail.step.seq)));
+    let listed = RwSignal::new(None::<(i64, i64)>);
+    let title = move || {
+        let name = run.with(|run| run.as_ref().map(run_row::title));
+        format!("{} · Step47", name.unwrap_or_default())
     };
-    let id = sheet.run.id.clone();
-    let inspector = move || {
-        Some(match read.last_step.or_last(id.as_str(), read.step.get()?) {
-            Ok(AsOf { value: Some(step), .. }) => {
-                read.pin.hold_step(id.as_str(), step.detail.step.seq);
-                let place = place.get();
-                let tabs = Tab::ALL.map(|tab| Place { tab, ..place.clone() }.href(&id));
-                view! { <Inspector step run=sheet.clone() tab=place.tab tabs/> }.into_any()
-            }
-            Ok(_) => view! {
-                <Notice title="No step has begun"><p>"The first one appears here the moment the agent begins it."</p></Notice>
-            }
-            .into_any(),
-            Err(error) => view! { <Refused error/> }.into_any(),
+    let to = {
+        let id = id.clone();
+        move |place: &Place| place.href(&id)
+    };
+    let navigate = use_navigate();
+    let go_to = Callback::new(move |(href, replace): (String, bool)| {
+        let options = NavigateOptions {
+            replace,
+            scroll: false,
+            ..NavigateOptions::default()
+        };
+        navigate(&href, options);
+    });
+    let gone = move |go: Go| place.with(|place| went(place, go));
+    let href = {
+        let to = to.clone();
+        Callback::new(move |go: Go| to(&gone(go)))
+    };
+    // What is moved through by hand leaves one entry in the history, not hundreds.
+    let on_go = Callback::new(move |go: Go| go_to.run((href.run(go), matches!(go, Go::Window(_)))));
+    let step_href = Callback::new(move |seq: i64| href.run(Go::Step(seq)));
+    let tab_href = {
+        let to = to.clone();
+        Callback::new(move |tab: Tab| {
+            let step = selected.get();
+            to(&place.with(|place| Place {
+                tab,
+                step: place.step.or(step),
+                ..place.clone()
+            }))
         })
     };
+    let follow = {
+        let to = to.clone();
+        Callback::new(move |follow: bool| {
+            to(&place.with(|it| Place {
+                follow,
+                step: None,
+                row: None,
+                ..it.clone()
+            }))
+        })
+    };
+    let row_href = Callback::new(move |row: i64| {
+        to(&place.with(|it| Place {
+            row: Some(row),
+            ..it.clone()
+        }))
+    });
+    let tab = Signal::derive(move || place.with(|it| it.tab));
+    let is_live =
+        Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|run| !run.status.over())));
+    let following = Memo::new(move |_| place.with(|it| it.follow));
+    let nothing =
+        Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|run| run.steps == 0)));
     view! {
         <Title text=title/>
-        <Follow event/>
-        <RunHead sheet=head/>
+        {move || read.event().map(|event| view! { <Follow event/> })}
+        <RunKeys id=id.clone() selected href=step_href follow following/>
+        <RunHead sheet>
+            {move || (is_live.get() || following.get()).then(|| view! {
+                <a class="button" href=move || follow.run(!following.get()) aria-pressed=move || following.get().to_string() role="button">
+                    {move || if following.get() { "Following" } else { "Follow" }}<kbd>"F"</kbd>
+                </a>
+            })}
+        </RunHead>
+        <TimelineView timeline run selected listed href on_go/>
         <div class="run-columns">
-            <section class="steps-column" aria-label="Steps">{steps}</section>
-            <section class="inspector-column" aria-label="Selected step">{inspector}</section>
+            <section class="steps-column" aria-label="Steps">
+                <StepsColumn id=id.clone() read place sheet selected listed step_href row_href/>
+            </section>
+            <section class="inspector-column" aria-label="Selected step">
+                {move || read.step_error().map(|error| view! { <Refused error/> })}
+                {move || nothing.get().then(|| view! {
+                    <Notice title="No step has begun"><p>"The first one appears here the moment the agent begins it."</p></Notice>
+                })}
+                {move || selected.get().is_some().then(|| view! {
+                    <Inspector step run=sheet tab extra=read.extra() href=tab_href/>
+                })}
+            </section>
         </div>
     }
     .into_any()
 }
 
-fn steps_view(
-    page: StepPage,
-    id: &RunId,
-    announced: Vec<crate::domain::run::Announced>,
-    place: &Place,
-    selected: Option<i64>,
-) -> impl IntoView {
-    let first = page.steps.first().map_or(1, |step| step.seq);
-    let here = Place {
-        after: Some(first - 1),
-        ..place.clone()
-    };
-    let earlier = (first > 1).then(|| here.earlier().href(id));
-    let later = page.next.map(|next| {
-        Place {
-            after: Some(next),
-            ..here.clone()
-        }
-        .href(id)
-    });
-    let expected = if later.is_none() {
-        announced
-    } else {
-        Vec::new()
-    };
-    let steps = page.steps.into_iter().map(|step| {
-        let href = Place {
-            step: Some(step.seq),
-            ..here.clone()
-        }
-        .href(id);
-        (step, href)
-    });
-    view! {
-        {earlier.map(|href| view! { <a class="more-steps" href=href rel="prev">"↑ Earlier steps"</a> })}
-        <StepList steps=steps.collect() announced=expected selected/>
-        {later.map(|href| view! { <a class="more-steps" href=href rel="next">"↓ Later steps"</a> })}
+/// Where `go` leads from `place`.
+fn went(place: &Place, go: Go) -> Place {
+    match go {
+        Go::Axis(axis) => Place {
+            axis,
+            window: None,
+            ..place.clone()
+        },
+        Go::Window(window) => place.with_window(window),
+        Go::Fold(fold) => Place {
+            fold: Some(fold),
+            ..place.clone()
+        },
+        Go::Step(seq) => place.at_step(seq),
     }
-    .into_any()
 }

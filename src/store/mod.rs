@@ -16,6 +16,8 @@ mod reads;
 mod rows;
 mod snapshots;
 mod sqlite;
+mod steps;
+mod timeline;
 mod tx;
 mod warm;
 mod writer;

@@ -24,7 +24,7 @@ impl Store {
     }
 
     /// The run as it is now, and a connection to read on: whoever looks first ends a lease that ran out.
-    async fn find(&self, id: &RunId) -> Result<(Box<dyn Connection>, RunRow), Error> {
+    pub(super) async fn find(&self, id: &RunId) -> Result<(Box<dyn Connection>, RunRow), Error> {
         let mut conn = self.engine.read().await?;
         let run = find(&mut *conn, id).await?;
         if run.expires_at.is_none() || !run.overdue(conn.now().await?) {
@@ -185,6 +185,19 @@ impl Store {
             if !(0..=owner.snapshot).contains(&n) {
                 return Err(Problem::not_found("snapshot").into());
             }
+            snapshots::read(&mut *conn, run, n).await
+        };
+        read.await.map_err(Error::problem)
+    }
+
+    /// The state after the step `seq`, or the newest one before it.
+    pub async fn snapshot_after(&self, run: &RunId, seq: i64) -> Result<SnapshotAnswer, Problem> {
+        let read = async {
+            let (mut conn, _) = self.find(run).await?;
+            let sql = "SELECT snapshot FROM steps WHERE run = $1 AND seq <= $2 AND snapshot IS NOT NULL \
+                 ORDER BY seq DESC LIMIT 1";
+            let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
+            let n = row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
             snapshots::read(&mut *conn, run, n).await
         };
         read.await.map_err(Error::problem)

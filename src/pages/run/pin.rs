@@ -1,50 +1,23 @@
 //! What a live run's page shows stays where the reader found it: an address that names no step is read once for
-//! where the run is, and from then on means that place.
+//! where the run is, and from then on means that step.
 
 use leptos::prelude::*;
 
-#[derive(Debug, Clone, Default)]
-struct Pinned {
-    run: String,
-    after: Option<i64>,
-    step: Option<i64>,
-}
-
 #[derive(Clone, Copy)]
-pub struct Pin(StoredValue<Pinned>);
+pub struct Pin(StoredValue<Option<(String, i64)>>);
 
 impl Pin {
     pub fn new() -> Self {
-        Self(StoredValue::new(Pinned::default()))
+        Self(StoredValue::new(None))
     }
 
-    /// Where the page of steps began, if this run was shown.
-    pub fn after(self, run: &str) -> Option<i64> {
-        self.0.with_value(|it| it.after.filter(|_| it.run == run))
-    }
-
-    /// The step that was shown.
+    /// The step of this run that was shown.
     pub fn step(self, run: &str) -> Option<i64> {
-        self.0.with_value(|it| it.step.filter(|_| it.run == run))
-    }
-
-    pub fn hold_after(self, run: &str, after: i64) {
-        self.hold(run, |it| it.after = Some(after));
+        self.0
+            .with_value(|it| it.as_ref().filter(|it| it.0 == run).map(|it| it.1))
     }
 
     pub fn hold_step(self, run: &str, step: i64) {
-        self.hold(run, |it| it.step = Some(step));
-    }
-
-    fn hold(self, run: &str, place: impl FnOnce(&mut Pinned)) {
-        self.0.update_value(|it| {
-            if it.run != run {
-                *it = Pinned {
-                    run: run.to_owned(),
-                    ..Pinned::default()
-                };
-            }
-            place(it);
-        });
+        self.0.set_value(Some((run.to_owned(), step)));
     }
 }

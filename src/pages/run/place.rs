@@ -1,55 +1,113 @@
-//! Where on a run's page one is, which is its URL: the page of steps, the selected step and its tab.
+//! Where on a run's page one is, which is its URL: the selected step and its tab, the part of the timeline, what is
+//! looked for among the steps.
 
 use leptos_router::params::ParamsMap;
 
 use crate::{
-    api::steps::{STEPS_BEFORE, STEPS_ON_A_PAGE},
     components::inspector::Tab,
-    domain::RunId,
+    domain::{
+        RunId,
+        timeline::{Axis, Stretch, TimelineQuery},
+    },
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// The page of steps begins after this one.
-    pub after: Option<i64>,
     pub step: Option<i64>,
+    /// None is named: a crashed effect opens on its tool call.
     pub tab: Tab,
+    /// The first row of the list, for pages that cannot scroll by themselves.
+    pub row: Option<i64>,
+    pub axis: Axis,
+    /// The part of the timeline that is shown; all of it if absent.
+    pub window: Option<Stretch>,
+    /// Whether long idle times are left out; if absent, when they are most of it.
+    pub fold: Option<bool>,
+    /// What is looked for among the steps.
+    pub find: Option<String>,
+    /// Steps found begin after this one.
+    pub after: Option<i64>,
+    /// The step where the run is, whichever that is by now.
+    pub follow: bool,
 }
 
 impl Place {
     pub fn of(params: &ParamsMap) -> Self {
         let number = |name| params.get_str(name)?.parse().ok().filter(|n| *n >= 0);
+        let window = number("from").zip(number("to"));
         Self {
-            after: number("after"),
             step: number("step"),
             tab: Tab::of(params.get_str("tab")),
+            row: number("row"),
+            axis: params
+                .get_str("by")
+                .and_then(|it| it.parse().ok())
+                .unwrap_or_default(),
+            window: window
+                .filter(|(from, to)| from < to)
+                .map(|(from, to)| Stretch { from, to }),
+            fold: match params.get_str("idle") {
+                Some("hide") => Some(true),
+                Some("show") => Some(false),
+                _ => None,
+            },
+            find: params
+                .get_str("find")
+                .map(str::trim)
+                .filter(|it| !it.is_empty())
+                .map(str::to_owned),
+            after: number("after"),
+            follow: params.get_str("follow") == Some("1"),
         }
     }
 
-    /// Where the page of steps begins; left to the server if the URL says nothing.
-    pub fn after(&self) -> Option<i64> {
-        self.after
-            .or(self.step.map(|step| (step - STEPS_BEFORE).max(0)))
+    pub fn timeline(&self, cells: i64) -> TimelineQuery {
+        TimelineQuery {
+            axis: self.axis,
+            window: self.window,
+            cells,
+            fold: self.fold,
+        }
     }
 
-    pub fn earlier(&self) -> Self {
-        let after = self.after.map(|after| (after - STEPS_ON_A_PAGE).max(0));
+    /// With this step selected.
+    pub fn at_step(&self, seq: i64) -> Self {
         Self {
-            after,
+            step: Some(seq),
+            row: None,
+            follow: false,
+            ..self.clone()
+        }
+    }
+
+    pub fn with_window(&self, window: Option<Stretch>) -> Self {
+        Self {
+            window,
             ..self.clone()
         }
     }
 
     pub fn href(&self, run: &RunId) -> String {
         let mut params = ParamsMap::new();
-        if let Some(after) = self.after {
-            params.insert("after", after.to_string());
-        }
-        if let Some(step) = self.step {
-            params.insert("step", step.to_string());
-        }
-        if self.tab != Tab::default() {
-            params.insert("tab", self.tab.as_str().to_owned());
+        let number = |n: Option<i64>| n.map(|n| n.to_string());
+        let tab = (self.tab != Tab::default()).then(|| self.tab.as_str().to_owned());
+        let fold = self.fold.map(|hide| if hide { "hide" } else { "show" });
+        let pairs = [
+            ("step", number(self.step)),
+            ("tab", tab),
+            ("row", number(self.row)),
+            ("by", (self.axis == Axis::Steps).then(|| "steps".into())),
+            ("from", number(self.window.map(|it| it.from))),
+            ("to", number(self.window.map(|it| it.to))),
+            ("idle", fold.map(str::to_owned)),
+            ("find", self.find.clone()),
+            ("after", number(self.after)),
+            ("follow", self.follow.then(|| "1".into())),
+        ];
+        for (name, value) in pairs {
+            if let Some(value) = value {
+                params.insert(name, value);
+            }
         }
         format!("/runs/{run}{}", params.to_query_string())
     }
@@ -60,13 +118,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_to_a_step_shows_the_steps_around_it() {
+    fn the_url_gives_back_the_place_it_was_made_from() {
         let place = Place {
             step: Some(47),
+            tab: Tab::Log,
+            axis: Axis::Steps,
+            window: Some(Stretch { from: 10, to: 90 }),
+            fold: Some(false),
+            find: Some("status:failed charge".into()),
             ..Place::default()
         };
-        assert_eq!(place.after(), Some(37));
         let run: RunId = "01JCR8V0Q4".parse().unwrap();
-        assert_eq!(place.href(&run), "/runs/01JCR8V0Q4?step=47");
+        let href = place.href(&run);
+        let mut params = ParamsMap::new();
+        for pair in href.split_once('?').unwrap().1.split('&') {
+            let (name, value) = pair.split_once('=').unwrap();
+            params.insert(
+                name.to_owned(),
+                leptos_router::location::Url::unescape(value),
+            );
+        }
+        assert_eq!(Place::of(&params), place);
+        assert_eq!(Place::default().href(&run), "/runs/01JCR8V0Q4");
     }
 }

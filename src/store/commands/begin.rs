@@ -149,6 +149,7 @@ async fn first(
         snapshot: None,
         retry_at: None,
         cost_usd: None,
+        state_change: None,
         begun_at: tx.now,
         ended_at: None,
     };

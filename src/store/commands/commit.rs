@@ -58,8 +58,8 @@ impl Command for Commit {
             let detail = format!("attempt {} is over: {}", attempt.attempt, attempt.outcome);
             return Err(Problem::new(Code::AttemptOver, detail).into());
         }
-        self.change_state(tx, &mut run, &attempt).await?;
-        let answer = self.settle(tx, &mut run, attempt, body).await?;
+        let change = self.change_state(tx, &mut run, &attempt).await?;
+        let answer = self.settle(tx, &mut run, attempt, body, change).await?;
         renew(tx, &mut run);
         tx.save(&run);
         Ok(answer)
@@ -77,12 +77,13 @@ impl Commit {
         Hash::of(&json!([Hash::of(&self.body.result), change]))
     }
 
+    /// Makes the new snapshot, if there is one; answers by how many bytes the state grew.
     async fn change_state(
         &self,
         tx: &mut Tx,
         run: &mut RunRow,
         attempt: &AttemptRow,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<i64>, Error> {
         let base = self
             .body
             .base
@@ -100,15 +101,17 @@ impl Commit {
         let change = match (&self.body.state, &self.body.patch) {
             (Some(state), _) => Change::Whole(state.clone()),
             (None, Some(patch)) => Change::Patch(patch.clone()),
-            (None, None) => return Ok(()),
+            (None, None) => return Ok(None),
         };
         let mut held = tx.state(run).await?;
         let (now, state_max) = (tx.now, tx.state_max);
+        let before = held.tree.size() as i64;
         let row = held.advance(&run.id, Some(self.seq), now, change, state_max)?;
         tx.later(&run.id, &snapshots::INSERT, row);
         (run.snapshot, run.hash) = (held.snapshot, held.hash);
+        let grown = held.tree.size() as i64 - before;
         tx.hold(&run.id, held);
-        Ok(())
+        Ok(Some(grown))
     }
 
     async fn settle(
@@ -117,12 +120,14 @@ impl Commit {
         run: &mut RunRow,
         mut attempt: AttemptRow,
         body: Hash,
+        state_change: Option<i64>,
     ) -> Result<CommitAnswer, Error> {
         let step = StepRow::load(tx.conn(), &run.id, self.seq).await?;
         let mut step = step.ok_or_else(|| Error::damaged("an attempt without its step"))?;
         let folded = attempt.outcome == Outcome::Given;
         step.ended_at = Some(tx.now);
         step.snapshot = Some(run.snapshot);
+        step.state_change = state_change;
         step.given = false;
         step.unknown = false;
         step.retry_at = None;

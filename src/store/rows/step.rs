@@ -48,6 +48,8 @@ pub struct StepRow {
     pub snapshot: Option<i64>,
     pub retry_at: Option<Time>,
     pub cost_usd: Option<f64>,
+    /// Bytes by which its commit made the state longer.
+    pub state_change: Option<i64>,
     pub begun_at: Time,
     pub ended_at: Option<Time>,
 }
@@ -66,7 +68,7 @@ macro_rules! columns {
     () => {
         "seq, key, name, kind, tool, input_hash, effect, recovery, max_attempts, backoff_ms, refs, status, \
          attempts, failures, generation, told, epoch, unknown, given, decision, snapshot, retry_at, \
-         cost_usd, begun_at, ended_at"
+         cost_usd, state_change, begun_at, ended_at"
     };
 }
 
@@ -82,8 +84,8 @@ pub static SETTLE: Bulk = Bulk {
     before: "UPDATE steps SET status = v.column3, attempts = v.column4, epoch = v.column5, \
          unknown = v.column6, given = v.column7, decision = v.column8, snapshot = v.column9, \
          retry_at = v.column10, cost_usd = v.column11, ended_at = v.column12, result = v.column13, \
-         result_hash = v.column14, error = NULL FROM (VALUES ",
-    columns: 14,
+         result_hash = v.column14, state_change = v.column15, error = NULL FROM (VALUES ",
+    columns: 15,
     after: ") AS v WHERE steps.run = v.column1 AND steps.seq = v.column2",
 };
 
@@ -115,6 +117,7 @@ impl StepRow {
             snapshot: row.opt_int()?,
             retry_at: row.opt_time()?,
             cost_usd: row.opt_real()?,
+            state_change: row.opt_int()?,
             begun_at: row.time()?,
             ended_at: row.opt_time()?,
         })
@@ -180,6 +183,24 @@ impl StepRow {
             .collect()
     }
 
+    /// The steps from `first` to `last`.
+    pub async fn between(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<Self>, Error> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM steps WHERE run = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq"
+        );
+        let rows = conn.fetch(sql, params![run.as_str(), first, last]).await?;
+        rows.into_iter()
+            .map(|mut row| Self::read(&mut row))
+            .collect()
+    }
+
     /// The row of a new step, for [`INSERT`].
     pub fn inserted(
         &self,
@@ -220,7 +241,7 @@ impl StepRow {
     pub async fn update(&self, conn: &mut dyn Connection, run: &RunId) -> Result<(), Error> {
         let sql = "UPDATE steps SET status = $3, attempts = $4, failures = $5, generation = $6, told = $7, \
              epoch = $8, unknown = $9, given = $10, decision = $11, snapshot = $12, retry_at = $13, \
-             cost_usd = $14, ended_at = $15, recovery = $16 WHERE run = $1 AND seq = $2";
+             cost_usd = $14, ended_at = $15, recovery = $16, state_change = $17 WHERE run = $1 AND seq = $2";
         conn.execute(
             sql,
             params![
@@ -240,6 +261,7 @@ impl StepRow {
                 self.cost_usd,
                 self.ended_at,
                 self.recovery.as_str(),
+                self.state_change,
             ],
         )
         .await?;
@@ -263,6 +285,7 @@ impl StepRow {
             self.ended_at,
             text(result),
             result_hash,
+            self.state_change,
         ]
     }
 
@@ -342,6 +365,7 @@ impl StepRow {
             retry_at: self.retry_at,
             decision: self.decision,
             cost_usd: self.cost_usd,
+            state_change: self.state_change,
             idempotency_key: self.provider_key(run),
         }
     }

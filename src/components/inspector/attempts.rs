@@ -1,0 +1,57 @@
+//! Every try at a step: who, when, how it ended, and the error with its stack.
+
+use leptos::prelude::*;
+
+use crate::{
+    components::{
+        excerpt::ExcerptBlock,
+        time::{Elapsed, Span},
+    },
+    domain::{Attempt, sheet::StepSheet, words},
+};
+
+#[component]
+pub fn Attempts(step: StepSheet) -> impl IntoView {
+    let row = |attempt: Attempt| {
+        let span = Span {
+            from: attempt.begun_at,
+            to: attempt.ended_at,
+            seen: attempt.begun_at,
+        };
+        let error = attempt
+            .error
+            .map(|error| view! { <bdi>{error.kind}": "{error.message}</bdi> });
+        let late = attempt
+            .evidence
+            .map(|it| view! { <p class="dim">"sent its result late, at "{words::time_of_day(it.at)}</p> });
+        let heard = attempt.heartbeat_at.map(words::time_of_day);
+        view! {
+            <tr>
+                <td class="cell-figure">{attempt.attempt}</td>
+                <td>{attempt.outcome.as_str()}</td>
+                <td class="mono"><bdi>{attempt.worker}</bdi></td>
+                <td class="cell-figure">{attempt.epoch.0}</td>
+                <td class="cell-figure">{words::time_of_day(attempt.begun_at)}</td>
+                <td class="cell-figure">{heard.unwrap_or_else(|| "—".into())}</td>
+                <td class="cell-figure"><Elapsed span=Signal::stored(Some(span))/></td>
+                <td class="attempt-error">{error}{late}</td>
+            </tr>
+        }
+    };
+    view! {
+        <div class="table-scroll" tabindex="0" role="region" aria-label="Attempts">
+            <table class="attempts" aria-label="Attempts, oldest first">
+                <thead>
+                    <tr>
+                        <th scope="col">"#"</th><th scope="col">"Outcome"</th><th scope="col">"Worker"</th>
+                        <th scope="col">"Epoch"</th><th scope="col">"Begun"</th><th scope="col">"Last heard"</th>
+                        <th scope="col">"Duration"</th><th scope="col">"Error"</th>
+                    </tr>
+                </thead>
+                <tbody>{step.detail.attempts.into_iter().map(row).collect_view()}</tbody>
+            </table>
+        </div>
+        <ExcerptBlock title="stack of the newest error" excerpt=step.stack/>
+    }
+    .into_any()
+}

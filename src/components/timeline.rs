@@ -1,0 +1,205 @@
+//! A run's history in one picture: bars for what happened, dots for what nobody held, words for what matters.
+//!
+//! The picture is drawn in percent of its width, so it is complete in the server's HTML and needs no measuring. Bars of
+//! one look are one path: the number of elements follows the number of looks, not of steps.
+
+mod controls;
+mod picture;
+mod pointer;
+
+pub use controls::Go;
+
+use leptos::prelude::*;
+
+use self::{
+    controls::Controls,
+    picture::{Label, Picture},
+    pointer::Pointer,
+};
+use crate::domain::{
+    Run,
+    timeline::{Axis, Bar, Timeline},
+    words,
+};
+
+#[component]
+pub fn TimelineView(
+    #[prop(into)] timeline: Signal<Option<Timeline>>,
+    #[prop(into)] run: Signal<Option<Run>>,
+    #[prop(into)] selected: Signal<Option<i64>>,
+    /// The steps that the list shows.
+    #[prop(into)]
+    listed: Signal<Option<(i64, i64)>>,
+    /// The address of each way to go.
+    href: Callback<Go, String>,
+    on_go: Callback<Go>,
+) -> impl IntoView {
+    let picture = Memo::new(move |_| timeline.with(|it| it.as_ref().map(Picture::of)));
+    let pointed = RwSignal::new(None::<i64>);
+    let brushed = RwSignal::new(None::<(f64, f64)>);
+    let pointer = Pointer {
+        timeline,
+        selected,
+        pointed,
+        brushed,
+        on_go,
+    };
+    let said = Memo::new(move |_| {
+        let about = pointed.get().or(selected.get());
+        timeline.with(|it| {
+            let bar = bar_of(it.as_ref()?, about?)?;
+            Some(bar_in_words(bar, about?))
+        })
+    });
+    let pointed_words = move || pointed.get().and_then(|_| said.get());
+    let most = move || run.with(|run| run.as_ref().map_or(0, |run| run.steps));
+    view! {
+        <section class="timeline" aria-label="Timeline">
+            <Controls timeline run pointed=Signal::derive(pointed_words) href/>
+            <div class="timeline-picture">
+                {move || picture.get().map(|picture| view! { <Drawing picture href/> })}
+                <svg class="timeline-over" width="100%" height="100%" aria-hidden="true">
+                    {move || timeline.with(|it| frame_of(it.as_ref()?, listed.get()?))}
+                    {move || brushed.get().map(|(from, to)| view! {
+                        <rect class="brush" x=percent(from.min(to)) width=percent((to - from).abs()) y="16" height="34"/>
+                    })}
+                </svg>
+                <div
+                    class="timeline-hand"
+                    role="slider"
+                    tabindex="0"
+                    aria-label="Step on the timeline"
+                    aria-valuemin="1"
+                    aria-valuemax=move || most().max(1).to_string()
+                    aria-valuenow=move || selected.get().unwrap_or(1).to_string()
+                    aria-valuetext=move || said.get().unwrap_or_else(|| "no step".into())
+                    on:pointerdown=move |event| pointer.down(&event)
+                    on:pointermove=move |event| pointer.moved(&event)
+                    on:pointerup=move |event| pointer.up(&event)
+                    on:pointerleave=move |_| pointer.left()
+                    on:wheel=move |event| pointer.wheel(&event)
+                    on:keydown=move |event| pointer.key(&event)
+                ></div>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+/// The bar that holds the step `seq`.
+fn bar_of(timeline: &Timeline, seq: i64) -> Option<&Bar> {
+    let holds = |bar: &&Bar| (bar.first..=bar.last).contains(&seq);
+    timeline.bars.iter().rev().find(holds)
+}
+
+fn bar_in_words(bar: &Bar, seq: i64) -> String {
+    let look = bar.look.as_str();
+    match &bar.name {
+        Some(name) => {
+            let took = words::span(bar.to.ms_since(bar.from));
+            format!("{} · {name} · {look} · {took}", words::number(seq))
+        }
+        None if bar.count() == 1 => format!("{} · {look}", words::number(seq)),
+        None => format!(
+            "steps {}–{} · worst: {look}",
+            words::number(bar.first),
+            words::number(bar.last)
+        ),
+    }
+}
+
+/// A frame around the steps that the list shows.
+fn frame_of(timeline: &Timeline, (first, last): (i64, i64)) -> Option<impl IntoView + use<>> {
+    let scale = picture::scale(timeline);
+    let stretch = |seq| bar_of(timeline, seq).map(|bar| bar.stretch(timeline.axis));
+    let from = scale.x(stretch(first)?.from);
+    let to = scale.x(stretch(last)?.to);
+    Some(view! {
+        <rect class="listed" x=percent(from) width=percent((to - from).max(30.0)) y="18" height="30" rx="4"/>
+    })
+}
+
+/// Units of the width as an attribute.
+fn percent(units: f64) -> String {
+    format!("{:.2}%", units / 100.0)
+}
+
+#[component]
+fn Drawing(picture: Picture, href: Callback<Go, String>) -> impl IntoView {
+    let paths = picture.paths.into_iter().map(|(class, d)| {
+        view! { <path class=class d=d/> }
+    });
+    let hatched = picture.crashed.into_iter().map(|(x, width, y)| {
+        view! { <rect class="bar-hatched" x=percent(x) width=percent(width) y=y.to_string() height="22" rx="2"/> }
+    });
+    let dashed = picture.skipped.into_iter().map(|(x, width, y)| {
+        view! { <rect class="bar-dashed" x=percent(x) width=percent(width) y=(y + 1.0).to_string() height="20" rx="2"/> }
+    });
+    let crosses = picture.crosses.into_iter().map(|(x, y)| {
+        view! { <text class="bar-cross" x=percent(x) y=y.to_string() text-anchor="middle">"×"</text> }
+    });
+    let gaps = picture.gaps.into_iter().map(|(x, width)| {
+        view! { <rect class="gap" x=percent(x) width=percent(width) y="25" height="16"/> }
+    });
+    let phases = picture.phases.into_iter().map(|x| {
+        view! { <line class="phase-line" x1=percent(x) x2=percent(x) y1="20" y2="62"/> }
+    });
+    let ticks = picture.ticks.into_iter().map(|(x, text)| {
+        let y = picture.height - 6.0;
+        view! { <text class="tick" x=percent(x) y=y.to_string()>{text}</text> }
+    });
+    let announced = picture.announced.into_iter().map(|(x, width)| {
+        view! { <rect class="bar-announced" x=percent(x) width=percent(width) y="24" height="18" rx="3"/> }
+    });
+    let children = picture.children.into_iter().map(|child| {
+        view! {
+            <a href=format!("/runs/{}", child.id) class="child" aria-label=format!("child run {}", child.title)>
+                <rect class=child.class x=percent(child.x) width=percent(child.width) y=child.y.to_string() height="8" rx="2"/>
+            </a>
+        }
+    });
+    let now = picture
+        .now
+        .map(|x| view! { <line class="now-line" x1=percent(x) x2=percent(x) y1="14" y2="58"/> });
+    let label = move |label: Label| {
+        let text = view! {
+            <text class=label.class x=percent(label.x) y=label.y.to_string() text-anchor=label.anchor>{label.text}</text>
+        };
+        match label.step {
+            Some(seq) => view! { <a href=href.run(Go::Step(seq))>{text}</a> }.into_any(),
+            None => text.into_any(),
+        }
+    };
+    let height = picture.height.to_string();
+    view! {
+        <svg class="timeline-svg" width="100%" height=height.clone() role="group" aria-label="What happened, from left to right">
+            <defs>
+                <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+                    <path class="hatch" d="M0 0V6M6 0V6"/>
+                </pattern>
+                <pattern id="dots" width="8" height="8" patternUnits="userSpaceOnUse">
+                    <circle class="dots" cx="2" cy="4" r="0.9"/>
+                </pattern>
+            </defs>
+            {gaps.collect_view()}
+            {phases.collect_view()}
+            <svg x="0" y="0" width="100%" height=height.clone() viewBox=format!("0 0 10000 {height}") preserveAspectRatio="none">
+                {paths.collect_view()}
+            </svg>
+            {dashed.collect_view()}
+            {hatched.collect_view()}
+            {crosses.collect_view()}
+            {announced.collect_view()}
+            {children.collect_view()}
+            {now}
+            {ticks.collect_view()}
+            {picture.labels.into_iter().map(label).collect_view()}
+        </svg>
+    }
+    .into_any()
+}
+
+/// Step numbers are no moments.
+fn is_time(axis: Axis) -> bool {
+    axis == Axis::Time
+}

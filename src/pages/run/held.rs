@@ -1,0 +1,120 @@
+//! The steps that the list has at hand: a few pages around what is looked at, read as it scrolls and kept current.
+
+use std::collections::{HashMap, HashSet};
+
+use leptos::{prelude::*, task::spawn_local};
+
+use crate::{
+    api,
+    domain::{
+        RunId, Step,
+        outline::{Outline, PAGE, Row, StepWindow},
+    },
+};
+
+/// Steps kept at most; the rest is read again when it comes into view.
+const KEPT_MAX: usize = 2_000;
+
+#[derive(Clone, Copy)]
+pub struct Held {
+    run: StoredValue<RunId>,
+    pub outline: RwSignal<Outline>,
+    pub steps: RwSignal<HashMap<i64, Step>>,
+    /// Pages that are being read.
+    asked: StoredValue<HashSet<i64>>,
+}
+
+impl Held {
+    pub fn new(run: RunId, window: StepWindow) -> Self {
+        let steps = window.steps.into_iter().map(|step| (step.seq, step));
+        Self {
+            run: StoredValue::new(run),
+            outline: RwSignal::new(window.outline),
+            steps: RwSignal::new(steps.collect()),
+            asked: StoredValue::new(HashSet::new()),
+        }
+    }
+
+    /// Reads what the rows from `base` on still lack.
+    pub fn want(self, base: i64, many: i64) {
+        let lacking = self.outline.with_untracked(|outline| {
+            let has = |seq: i64| self.steps.with_untracked(|steps| steps.contains_key(&seq));
+            let page = |row| match row {
+                Row::Step(seq) if !has(seq) => Some((seq - 1) / PAGE),
+                _ => None,
+            };
+            outline
+                .rows(base, many)
+                .filter_map(page)
+                .collect::<HashSet<_>>()
+        });
+        for page in lacking {
+            self.read(page);
+        }
+    }
+
+    /// Reads the page that holds `seq` again.
+    pub fn read_again(self, seq: i64) {
+        self.read((seq - 1) / PAGE);
+    }
+
+    fn read(self, page: i64) {
+        let fresh = self.asked.try_update_value(|asked| asked.insert(page));
+        let (Some(true), Some(run)) = (fresh, self.run.try_get_value()) else {
+            return;
+        };
+        spawn_local(async move {
+            let answer = api::steps::page(run, page * PAGE).await;
+            self.asked.try_update_value(|asked| asked.remove(&page));
+            if let Ok(answer) = answer {
+                self.patch(answer.steps);
+            }
+        });
+    }
+
+    /// Puts in steps as they are now.
+    pub fn patch(self, newer: Vec<Step>) {
+        let middle = newer.first().map_or(0, |step| step.seq);
+        let same = self.steps.try_with_untracked(|steps| {
+            newer
+                .iter()
+                .all(|step| steps.get(&step.seq).is_some_and(|it| it == step))
+        });
+        if same != Some(false) {
+            return;
+        }
+        self.steps.try_update(|steps| {
+            if steps.len() > KEPT_MAX {
+                steps.retain(|seq, _| (seq - middle).abs() < KEPT_MAX as i64 / 2);
+            }
+            steps.extend(newer.into_iter().map(|step| (step.seq, step)));
+        });
+    }
+
+    /// The run went on from `before` to `now` steps: reads the outline and the newest steps again.
+    pub fn follow(self, before: i64, now: i64) {
+        let Some(run) = self.run.try_get_value() else {
+            return;
+        };
+        self.outline.update(|outline| outline.extend(now));
+        self.read_again(before.max(1));
+        spawn_local(async move {
+            if let Ok(newer) = api::steps::window(run, Some(now), None).await {
+                self.grow(newer.value);
+            }
+        });
+    }
+
+    /// The run went on: takes over the newer outline and what its window holds.
+    pub fn grow(self, newer: StepWindow) {
+        let grown = self
+            .outline
+            .try_with_untracked(|outline| outline.grown(&newer.outline));
+        if let Some(grown) = grown
+            && self.outline.with_untracked(|outline| *outline != grown)
+        {
+            self.outline.set(grown);
+        }
+        self.patch(newer.steps);
+    }
+}

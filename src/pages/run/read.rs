@@ -1,0 +1,151 @@
+//! All that a run's page reads. A server that cannot be reached for a moment leaves what is shown as it is.
+
+use leptos::prelude::*;
+
+use super::{extra, pin::Pin, place::Place, run_id};
+use crate::{
+    api::{self, AppError},
+    components::inspector::Extra,
+    domain::{
+        AsOf, Code, RunId,
+        outline::StepWindow,
+        protocol::StepPage,
+        sheet::{RunSheet, StepSheet},
+        timeline::Timeline,
+    },
+    pages::kept::Kept,
+};
+
+/// Bars of the first picture, before the page knows its width.
+const CELLS: i64 = 400;
+
+type Answer<T> = Result<AsOf<T>, AppError>;
+
+#[derive(Clone, Copy)]
+pub struct Read {
+    pub run: Resource<Answer<RunSheet>>,
+    pub window: Resource<Answer<StepWindow>>,
+    pub one: Resource<Answer<Option<StepSheet>>>,
+    pub picture: Resource<Result<Timeline, AppError>>,
+    pub beside: Resource<Result<Extra, AppError>>,
+    pub found: Resource<Option<Result<StepPage, AppError>>>,
+    /// The step that the run is at, for those who follow.
+    pub newest: RwSignal<Option<i64>>,
+    pin: Pin,
+    last_run: Kept<AsOf<RunSheet>>,
+    last_step: Kept<AsOf<Option<StepSheet>>>,
+    last_picture: Kept<Timeline>,
+}
+
+impl Read {
+    pub fn new(id: Memo<String>, place: Memo<Place>) -> Self {
+        let pin = Pin::new();
+        let newest = RwSignal::new(None);
+        let selected = Memo::new(move |_| {
+            place.with(|it| match it.follow {
+                true => newest.get(),
+                false => it.step,
+            })
+        });
+        let row = Memo::new(move |_| place.with(|it| it.row));
+        let picture = Memo::new(move |_| place.with(|it| it.timeline(CELLS)));
+        let tab = Memo::new(move |_| place.with(|it| it.tab));
+        let looked_for = Memo::new(move |_| place.with(|it| (it.find.clone(), it.after)));
+        let one = Resource::new_blocking(
+            move || (id.get(), selected.get()),
+            move |(id, seq)| async move {
+                let seq = seq.or_else(|| pin.step(&id));
+                api::steps::one(run_id(&id)?, seq).await
+            },
+        );
+        Self {
+            run: Resource::new_blocking(
+                move || id.get(),
+                |id| async move { api::runs::one(run_id(&id)?).await },
+            ),
+            window: Resource::new_blocking(
+                move || (id.get(), row.get()),
+                move |(id, row)| async move {
+                    let at = selected.get_untracked();
+                    api::steps::window(run_id(&id)?, at, row).await
+                },
+            ),
+            picture: Resource::new_blocking(
+                move || (id.get(), picture.get()),
+                |(id, query)| async move { api::timeline::read(run_id(&id)?, query).await },
+            ),
+            beside: Resource::new_blocking(
+                move || (id.get(), selected.get(), tab.get()),
+                move |(id, seq, tab)| async move {
+                    let id = run_id(&id)?;
+                    let seq = match seq.or_else(|| pin.step(id.as_str())) {
+                        Some(seq) => Some(seq),
+                        None => api::runs::one(id.clone())
+                            .await?
+                            .value
+                            .run
+                            .at
+                            .map(|at| at.seq),
+                    };
+                    extra::read(id, seq, tab).await
+                },
+            ),
+            found: Resource::new_blocking(
+                move || (id.get(), looked_for.get()),
+                |(id, (find, after))| async move {
+                    let find = find?;
+                    let id = match run_id(&id) {
+                        Ok(id) => id,
+                        Err(error) => return Some(Err(error)),
+                    };
+                    Some(api::steps::find(id, find, after.unwrap_or(0)).await)
+                },
+            ),
+            one,
+            newest,
+            pin,
+            last_run: Kept::default(),
+            last_step: Kept::default(),
+            last_picture: Kept::default(),
+        }
+    }
+
+    pub fn sheet_or_error(self, id: &str) -> Option<Result<RunSheet, AppError>> {
+        let answer = self.last_run.or_last(id, self.run.get()?);
+        Some(answer.map(|it| it.value))
+    }
+
+    pub fn sheet(self, id: &RunId) -> Memo<Option<RunSheet>> {
+        let id = id.to_string();
+        Memo::new(move |_| self.sheet_or_error(&id)?.ok())
+    }
+
+    /// The event that the page's data goes on from.
+    pub fn event(self) -> Option<i64> {
+        self.run.get()?.ok().map(|it| it.event)
+    }
+
+    pub fn step(self, id: &RunId) -> Memo<Option<StepSheet>> {
+        let id = id.to_string();
+        Memo::new(move |_| {
+            let step = self.last_step.or_last(&id, self.one.get()?).ok()?.value?;
+            self.pin.hold_step(&id, step.detail.step.seq);
+            Some(step)
+        })
+    }
+
+    /// Why the selected step cannot be shown.
+    pub fn step_error(self) -> Option<AppError> {
+        let error = self.one.get()?.err()?;
+        (!error.is(Code::Busy)).then_some(error)
+    }
+
+    pub fn timeline(self, id: &RunId) -> Memo<Option<Timeline>> {
+        let id = id.to_string();
+        Memo::new(move |_| self.last_picture.or_last(&id, self.picture.get()?).ok())
+    }
+
+    pub fn extra(self) -> Signal<Option<Result<Extra, AppError>>> {
+        Signal::derive(move || self.beside.get())
+    }
+}
