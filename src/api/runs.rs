@@ -4,12 +4,10 @@ use leptos::prelude::*;
 use server_fn::codec::Json;
 
 use super::AppError;
-#[cfg(feature = "ssr")]
-use crate::domain::needs::Alike;
 use crate::domain::{
     AsOf, Counts, Run, RunId, RunQuery,
     bulk::{Decided, Ordered},
-    needs::NeedsYou,
+    needs::{Alike, NeedsYou},
     protocol::RunPage,
     sheet::RunSheet,
 };
@@ -34,22 +32,19 @@ pub async fn list(query: RunQuery) -> Result<AsOf<RunPage>, AppError> {
 
 /// The one run, or the one step of it, that this id or key stands for.
 #[server(FindRun, endpoint = "runs/find", input = Json)]
-pub async fn find(text: Option<String>) -> Result<Option<(RunId, Option<i64>)>, AppError> {
+pub async fn find(text: String) -> Result<Option<(RunId, Option<i64>)>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
-    match text.filter(|text| !text.contains('\0')) {
-        Some(text) => Ok(super::store()?.find_one(&text).await?),
-        None => Ok(None),
+    match text.contains('\0') {
+        true => Ok(None),
+        false => Ok(super::store()?.find_one(&text).await?),
     }
 }
 
-/// How many runs a query that names a cause stands for; none for other queries.
+/// How many runs stopped for this cause.
 #[server(SizeOfCause, endpoint = "runs/size", input = Json)]
-pub async fn size(query: RunQuery) -> Result<Option<i64>, AppError> {
+pub async fn size(alike: Alike) -> Result<i64, AppError> {
     super::authorise(crate::domain::Action::Read)?;
-    match Alike::asked(&query) {
-        Some(alike) => Ok(Some(super::store()?.size(&alike).await?)),
-        None => Ok(None),
-    }
+    Ok(super::store()?.size(&alike).await?)
 }
 
 /// Pauses or cancels several runs, each by a decision of its own; one that is refused stops no other.

@@ -27,7 +27,7 @@ use crate::{
     domain::{
         Action, AsOf, RunId,
         bulk::{Decided, Ordered},
-        needs::NeedsYou,
+        needs::{Alike, NeedsYou},
         protocol::RunPage,
         words,
     },
@@ -44,8 +44,8 @@ pub fn RunsPage() -> impl IntoView {
     let board = Board::new(expect_context::<Live>(), query.into());
     let list = Resource::new_blocking(move || query.get(), api::runs::list);
     let needs = Resource::new_blocking(move || filter.with(Filter::needs), api::runs::needs_you);
-    let pasted = Resource::new_blocking(move || filter.with(Filter::pasted), api::runs::find);
-    let size = Resource::new_blocking(move || query.get(), api::runs::size);
+    let pasted = Resource::new_blocking(move || filter.with(Filter::pasted), found);
+    let size = Resource::new_blocking(move || query.with(Alike::asked), size_of);
     let selection = Selection::new();
     let shell = expect_context::<Shell>();
     let search = Signal::derive(move || filter.with(|it| it.q.clone().unwrap_or_default()));
@@ -83,6 +83,20 @@ pub fn RunsPage() -> impl IntoView {
         </Page>
     }
     .into_any()
+}
+
+async fn found(pasted: Option<String>) -> Result<Option<(RunId, Option<i64>)>, AppError> {
+    match pasted {
+        Some(text) => api::runs::find(text).await,
+        None => Ok(None),
+    }
+}
+
+async fn size_of(alike: Option<Alike>) -> Result<Option<i64>, AppError> {
+    match alike {
+        Some(alike) => api::runs::size(alike).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 /// A pasted id or key that stands for one thing opens it.
