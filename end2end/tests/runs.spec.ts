@@ -93,7 +93,7 @@ test("keys find, walk and open runs", async ({ admin, agent, server }) => {
   await admin.keyboard.press("j");
   await expect(admin.getByRole("link", { name: "Reconcile October invoices" }).first()).toBeFocused();
   await admin.keyboard.press("j");
-  await expect(admin.getByRole("link", { name: "Refund dispute #88121" }).first()).toBeFocused();
+  await expect(admin.getByRole("link", { name: /^(Refund dispute #88121|Migrate tenant acme-eu)$/ }).first()).toBeFocused();
   await admin.keyboard.press("k");
   await admin.keyboard.press("Enter");
   await expect(admin).toHaveURL(/\/runs\//);
@@ -110,9 +110,151 @@ test("one cause of several crashes is one line", async ({ admin, agent }) => {
   await workingDay(agent);
   await admin.reload();
   const group = needs(admin).getByRole("row", { name: "3 runs" });
-  await expect(group).toContainText("one cause: embed_query · crashed");
+  await expect(group).toContainText("one cause: embed_query · lease lost");
+  await expect(group).toContainText("no effects; safe to retry together");
   await group.getByRole("link").first().click();
   await expect(list(admin).getByRole("row")).toHaveCount(4);
+  await expect(list(admin).getByRole("row", { name: /Ticket \d/ })).toHaveCount(3);
+  await expect(admin.getByText("3 runs, one cause")).toBeVisible();
+  await admin.reload();
+  await expect(list(admin).getByRole("row")).toHaveCount(4);
+});
+
+test("runs of one cause with an effect unknown say so, and stand apart", async ({ admin, agent }) => {
+  const stop = async (title: string, effect: object | undefined) => {
+    const run = await agent.lease(await agent.create({ agent: "payer", title, on_crash: "hold" }));
+    await agent.begin(run, { name: "pay", ...(effect ? { effect } : {}) });
+    await agent.die(run);
+  };
+  for (let n = 1; n <= 3; n++) await stop(`With effect ${n}`, { target: "bank" });
+  for (let n = 1; n <= 4; n++) await stop(`Without ${n}`, undefined);
+  await admin.reload();
+  const groups = needs(admin).getByRole("row", { name: /runs payer/ });
+  await expect(groups).toHaveCount(2);
+  await expect(groups.first()).toContainText("effects unknown: look at each");
+  await expect(groups.last()).toContainText("no effects; safe to retry together");
+  await groups.first().getByRole("link").first().click();
+  await expect(list(admin).getByRole("row", { name: /With effect/ })).toHaveCount(3);
+  await expect(list(admin).getByRole("row", { name: /Without/ })).toHaveCount(0);
+});
+
+test("search finds step names, keys and errors; a key opens its step", async ({ admin, agent, server }) => {
+  const { crashed } = await workingDay(agent);
+  await admin.reload();
+  await expectLive(admin);
+  const search = admin.getByRole("searchbox", { name: "Search runs" });
+  const find = async (text: string) => {
+    await search.fill(text);
+    await search.press("Enter");
+  };
+  await find("copy_table");
+  await expect(row(admin, "Migrate tenant acme-eu")).toBeVisible();
+  await expect(list(admin).getByRole("row")).toHaveCount(2);
+  await find("quota exceeded");
+  await expect(row(admin, "Migrate tenant acme-eu")).toBeVisible();
+  await find("DiskFull status:failed");
+  await expect(row(admin, "Migrate tenant acme-eu")).toBeVisible();
+  await find("copy_table status:done");
+  await expect(admin.getByRole("heading", { name: "No run fits" })).toBeVisible();
+  await find("key:embed");
+  await expect(list(admin).getByRole("row", { name: /Ticket \d/ })).toHaveCount(3);
+  await find("charge-INV-2214");
+  await expect(admin).toHaveURL(`${server.url}/runs/${crashed}?step=47`);
+  await find(`key:${crashed}:47`);
+  await expect(admin).toHaveURL(`${server.url}/runs/${crashed}?step=47`);
+});
+
+test("built-in views show what needs me, what is mine and what was costly", async ({ admin, agent, server }) => {
+  await workingDay(agent);
+  await agent.create({ agent: "crm-sync", title: "Labelled mine", labels: { owner: "admin" } });
+  await admin.reload();
+  await expectLive(admin);
+  const views = admin.getByRole("navigation", { name: "Filters" });
+  await views.getByRole("link", { name: "Over $20" }).click();
+  await expect(admin).toHaveURL(`${server.url}/?over=20`);
+  await expect(row(admin, "Index legal archive")).toContainText("$48.10");
+  await expect(row(admin, "Summarise board pack")).toHaveCount(0);
+  await views.getByRole("link", { name: "Mine" }).click();
+  await expect(admin).toHaveURL(`${server.url}/?view=mine`);
+  await expect(row(admin, "Labelled mine")).toBeVisible();
+  await expect(list(admin).getByRole("row")).toHaveCount(2);
+  await views.getByRole("link", { name: "Needs you" }).click();
+  await expect(needs(admin)).toContainText("crashed at 47 · charge_card");
+  await expect(list(admin)).toHaveCount(0);
+});
+
+test("rows are picked by mouse and keyboard, and stopped together with a reason", async ({ admin, agent }) => {
+  const live = await runningRun(agent, "Live one", 2);
+  for (const title of ["Old one", "Old two", "Old three"]) await agent.create({ agent: "crm-sync", title });
+  await admin.reload();
+  await expectLive(admin);
+  const bar = admin.getByRole("region", { name: "Selected runs" });
+  const box = (title: string) => list(admin).getByRole("checkbox", { name: `Select ${title}` });
+  await box("Old three").click();
+  await box("Old one").click({ modifiers: ["Shift"] });
+  await expect(bar).toContainText("3 selected");
+  await expect(box("Old two")).toBeChecked();
+  await box("Old two").click();
+  await expect(bar).toContainText("2 selected");
+  await row(admin, "Live one").getByRole("link").first().focus();
+  await admin.keyboard.press("x");
+  await expect(bar).toContainText("3 selected");
+  await expectAccessible(admin);
+
+  await bar.getByRole("button", { name: "Cancel…" }).click();
+  const dialog = admin.getByRole("dialog", { name: "Cancel 3 runs" });
+  await expect(dialog).toContainText("1 stops at its next step boundary, 2 stop at once.");
+  await expectAccessible(admin);
+  await dialog.getByRole("button", { name: "Back" }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(row(admin, "Old one")).toContainText("not started");
+
+  await bar.getByRole("button", { name: "Cancel…" }).click();
+  await dialog.getByRole("button", { name: "Cancel 3 runs" }).click();
+  await expect(dialog, "a reason is asked for").toBeVisible();
+  await dialog.getByRole("textbox", { name: "Reason" }).fill("made by mistake");
+  await dialog.getByRole("button", { name: "Cancel 3 runs" }).click();
+  await admin.getByRole("dialog", { name: "Asked 3 to stop" }).getByRole("button", { name: "Close" }).click();
+  await expect(row(admin, "Old one")).toContainText("cancelled");
+  await expect(row(admin, "Old two")).toContainText("not started");
+  await expect(row(admin, "Live one")).toContainText("cancel asked");
+  await expect(bar.getByRole("button")).toHaveCount(0);
+  await agent.die(live);
+  await expect(row(admin, "Live one")).toContainText("cancelled");
+});
+
+test("the list goes on as one scrolls, and by plain links without JavaScript", async ({ admin, agent, browser }) => {
+  for (let n = 1; n <= 130; n += 10) {
+    const ten = Array.from({ length: 10 }, (_, i) => n + i);
+    await Promise.all(ten.map((i) => agent.create({ agent: "crm-sync", title: `Sync ${i}` })));
+  }
+  await admin.reload();
+  await expectLive(admin);
+  await expect(list(admin).getByRole("row")).toHaveCount(51);
+  await admin.mouse.move(600, 500);
+  await expect(async () => {
+    await admin.mouse.wheel(0, 4_000);
+    await expect(list(admin).getByRole("row")).toHaveCount(131, { timeout: 500 });
+  }).toPass();
+  await expect(admin.getByRole("link", { name: "Older runs" })).toHaveCount(0);
+
+  const storageState = await admin.context().storageState();
+  const context = await browser.newContext({ javaScriptEnabled: false, storageState });
+  const plain = await context.newPage();
+  await plain.goto(admin.url());
+  await plain.getByRole("link", { name: "Older runs" }).click();
+  await expect(list(plain).getByRole("row")).toHaveCount(51);
+  await plain.getByRole("link", { name: "Older runs" }).click();
+  await expect(list(plain).getByRole("row")).toHaveCount(31);
+  await context.close();
+});
+
+test("a strip shows where a run broke", async ({ admin, agent }) => {
+  await workingDay(agent);
+  await admin.reload();
+  const strip = needs(admin).getByRole("img", { name: "46 committed, step 47 crashed mid-flight, 5 announced" });
+  await expect(strip.locator("path.tone-crashed")).toHaveAttribute("d", /M/);
+  await expect(strip.locator("path.tone-running")).toHaveAttribute("d", "");
 });
 
 test("the connection says when it is lost, and nothing is missed", async ({ admin, agent, context, consoleErrors }) => {

@@ -5,12 +5,16 @@ use server_fn::codec::Json;
 
 use super::AppError;
 use crate::domain::{
-    AsOf, Counts, Run, RunId, RunQuery, needs::NeedsYou, protocol::RunPage, sheet::RunSheet,
+    AsOf, Counts, Run, RunId, RunQuery,
+    bulk::{Decided, Ordered},
+    needs::{Alike, NeedsYou},
+    protocol::RunPage,
+    sheet::RunSheet,
 };
 
-/// Runs looked at to find the ones that stopped for one cause.
+/// Single runs in the view of what needs a person.
 #[cfg(feature = "ssr")]
-const NEEDS_MAX: i64 = 200;
+const NEEDS_MAX: usize = 200;
 
 /// Rows that a page may ask for again at once.
 #[cfg(feature = "ssr")]
@@ -19,10 +23,74 @@ const SOME_MAX: usize = 200;
 #[server(endpoint = "runs/list", input = Json)]
 pub async fn list(query: RunQuery) -> Result<AsOf<RunPage>, AppError> {
     use crate::domain::protocol::Check as _;
-    super::authorise(crate::domain::Action::Read)?;
+    let who = super::authorise(crate::domain::Action::Read)?;
     query.check()?;
+    let query = query.asked_by(&who.name);
     let store = super::store()?;
     super::as_of(&store, store.runs(&query)).await
+}
+
+/// The one run, or the one step of it, that this id or key stands for.
+#[server(FindRun, endpoint = "runs/find", input = Json)]
+pub async fn find(text: String) -> Result<Option<(RunId, Option<i64>)>, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    match text.contains('\0') {
+        true => Ok(None),
+        false => Ok(super::store()?.find_one(&text).await?),
+    }
+}
+
+/// How many runs stopped for this cause.
+#[server(SizeOfCause, endpoint = "runs/size", input = Json)]
+pub async fn size(alike: Alike) -> Result<i64, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.size(&alike).await?)
+}
+
+/// Pauses or cancels several runs, each by a decision of its own; one that is refused stops no other.
+#[server(DecideMany, endpoint = "runs/decide_many", input = Json)]
+pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
+    use crate::{
+        domain::{
+            Action, DecisionKind, Problem,
+            protocol::{Check as _, Decide},
+        },
+        store::{Error, commands::Decision},
+    };
+    let author = super::authorise(Action::Decide)?;
+    if !matches!(order.kind, DecisionKind::Pause | DecisionKind::Cancel) {
+        return Err(Problem::invalid("kind", "must be pause or cancel").into());
+    }
+    if order.reason.trim().is_empty() {
+        return Err(Problem::invalid("reason", "say why: it is kept with the decision").into());
+    }
+    if order.runs.len() > SOME_MAX {
+        return Err(Problem::invalid("runs", format!("at most {SOME_MAX} at once")).into());
+    }
+    let store = super::store()?;
+    let mut decided = Vec::with_capacity(order.runs.len());
+    for (run, version) in order.runs {
+        let body = Decide {
+            kind: order.kind,
+            if_version: Some(version),
+            step: None,
+            result: None,
+            reason: Some(order.reason.trim().to_owned()),
+            text: None,
+        };
+        body.check()?;
+        let command = Decision {
+            run: run.clone(),
+            author: author.clone(),
+            body,
+        };
+        let refused = store.write(command).await.map_err(Error::problem).err();
+        decided.push(Decided {
+            run,
+            refused: refused.map(|problem| problem.detail),
+        });
+    }
+    Ok(decided)
 }
 
 /// What waits for a person: the few that fit on top of the list, or `all` of them.
@@ -32,11 +100,11 @@ pub async fn needs_you(all: bool) -> Result<AsOf<NeedsYou>, AppError> {
     let store = super::store()?;
     super::as_of(&store, async {
         let rows = if all {
-            NEEDS_MAX as usize
+            NEEDS_MAX
         } else {
             crate::domain::needs::ROWS_ON_TOP
         };
-        Ok(NeedsYou::of(store.needs_you(NEEDS_MAX).await?, rows))
+        store.needs_you(rows).await
     })
     .await
 }

@@ -69,7 +69,7 @@ pub async fn run(command: Command) -> Result<(), Failure> {
                 label,
                 q: search,
                 limit,
-                cursor: None,
+                ..RunQuery::default()
             };
             query.check()?;
             let page = store.open().await?.runs(&query).await?;

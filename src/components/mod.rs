@@ -16,6 +16,8 @@ pub mod run_head;
 pub mod run_row;
 pub mod runs_table;
 pub mod search_box;
+pub mod selection;
+pub mod selection_bar;
 pub mod sidebar;
 pub mod step_list;
 pub mod strip;

@@ -6,17 +6,18 @@ use super::{
     glyph::{Glyph, Shape},
     run_row::RunRow,
     runs_table::{Announce, RunColumns},
+    selection::Selection,
     time::Ago,
 };
-use crate::domain::{Run, RunStatus, needs::Cause, words};
+use crate::domain::{Run, counts::COUNT_MAX, needs::Cause, words};
 
 #[component]
 pub fn NeedsYouSection(
     rows: Vec<Signal<Run>>,
     /// A cause and where its runs are listed.
     causes: Vec<(Cause, String)>,
-    /// Single runs that found no place, and where they are.
-    more: i64,
+    /// There are more single runs than found a place.
+    more: bool,
     /// How many there are in all.
     #[prop(into)]
     total: Signal<Option<i64>>,
@@ -24,6 +25,7 @@ pub fn NeedsYouSection(
     #[prop(into)]
     fresh: Signal<usize>,
     on_show: Callback<()>,
+    selection: Selection,
 ) -> impl IntoView {
     let empty = rows.is_empty() && causes.is_empty();
     let count = move || {
@@ -41,12 +43,12 @@ pub fn NeedsYouSection(
             </div>
             {(!empty).then(|| view! {
                 <RunColumns label="Runs that need you">
-                    {rows.into_iter().map(|run| view! { <RunRow run/> }).collect_view()}
+                    {rows.into_iter().map(move |run| view! { <RunRow run selection/> }).collect_view()}
                     {causes.into_iter().map(|(cause, href)| view! { <CauseRow cause href/> }).collect_view()}
                 </RunColumns>
             })}
-            {(more > 0).then(|| view! {
-                <p class="needs-more"><a href="/?view=needs">{format!("{more} more need you")}</a></p>
+            {more.then(|| view! {
+                <p class="needs-more"><a href="/?view=needs">"Show all that need you"</a></p>
             })}
         </section>
     }
@@ -55,25 +57,29 @@ pub fn NeedsYouSection(
 
 #[component]
 fn CauseRow(cause: Cause, href: String) -> impl IntoView {
-    let version = cause
-        .code_version
-        .map(|it| format!("@{it}"))
-        .unwrap_or_default();
-    let how = match cause.status {
-        RunStatus::Crashed => "crashed",
-        _ => "failed",
+    let alike = cause.alike;
+    let (how, effects) = (alike.how().to_owned(), alike.effects());
+    let tone = match alike.effects_unknown {
+        true => "cell-now tone-crashed",
+        false => "cell-now",
+    };
+    let version = alike.code_version.map(|it| format!("@{it}"));
+    let runs = match cause.runs {
+        COUNT_MAX.. => format!("{} runs", words::count(cause.runs)),
+        n => format!("{} runs", words::number(n)),
     };
     view! {
         <tr class="run-row cause-row" role="row">
+            <td class="cell-select" role="cell"></td>
             <td class="cell-glyph" role="cell">
-                <Glyph shape=Shape::from(cause.status) label=words::run_status(cause.status).to_owned()/>
+                <Glyph shape=Shape::from(alike.status) label=words::run_status(alike.status).to_owned()/>
             </td>
             <td class="cell-run" role="cell">
-                <a class="run-title" href=href.clone() data-row="">{format!("{} runs", words::number(cause.runs))}</a>
-                " " <bdi class="dim">{cause.agent}{version}</bdi>
+                <a class="run-title" href=href.clone() data-row="">{runs}</a>
+                " " <bdi class="dim">{alike.agent}{version}</bdi>
             </td>
-            <td class="cell-strip" role="cell">"one cause: " <b><bdi>{cause.step}</bdi>" · "{how}</b></td>
-            <td class="cell-now" role="cell"></td>
+            <td class="cell-strip" role="cell">"one cause: " <b><bdi>{alike.step}</bdi>" · "<bdi>{how}</bdi></b></td>
+            <td class=tone role="cell">{effects}</td>
             <td class="cell-figure cell-activity" role="cell"><Ago at=cause.newest/></td>
             <td class="cell-figure cell-elapsed" role="cell"></td>
             <td class="cell-figure cell-cost" role="cell">{words::cost(cause.cost_usd)}</td>

@@ -4,13 +4,14 @@ use leptos::prelude::*;
 
 use super::{
     glyph::{Glyph, Shape},
+    selection::{SelectBox, Selection},
     strip::Strip,
     time::{Ago, Elapsed, Span},
 };
 use crate::domain::{Run, RunStatus, words};
 
 #[component]
-pub fn RunRow(#[prop(into)] run: Signal<Run>) -> impl IntoView {
+pub fn RunRow(#[prop(into)] run: Signal<Run>, selection: Selection) -> impl IntoView {
     let shape = Memo::new(move |_| Shape::from(run.with(|run| run.status)));
     let label = Memo::new(move |_| run.with(|run| words::run_status(run.status).to_owned()));
     let now_at = Memo::new(move |_| run.with(words::now_at));
@@ -29,6 +30,7 @@ pub fn RunRow(#[prop(into)] run: Signal<Run>) -> impl IntoView {
     };
     view! {
         <tr class="run-row" role="row" data-run=run.with_untracked(|run| run.id.to_string())>
+            <td class="cell-select" role="cell"><SelectBox run selection/></td>
             <td class="cell-glyph" role="cell"><Glyph shape label/></td>
             <td class="cell-run" role="cell">
                 <a class="run-title" href=href data-row=""><bdi>{title}</bdi></a>

@@ -2,10 +2,14 @@
 
 use leptos::prelude::*;
 
-use super::run_row::RunRow;
+use super::{
+    run_row::RunRow,
+    selection::{SelectAll, Selection},
+};
 use crate::domain::Run;
 
-const COLUMNS: [(&str, &str); 8] = [
+const COLUMNS: [(&str, &str); 9] = [
+    ("col-select", "Select"),
     ("col-glyph", "Status"),
     ("col-run", "Run"),
     ("col-strip", "Timeline"),
@@ -24,11 +28,18 @@ pub fn RunColumns(
     /// Stands beside the name of the column of runs.
     #[prop(optional, into)]
     beside: ViewFn,
+    /// Stands in the column of boxes.
+    #[prop(optional, into)]
+    select: ViewFn,
     children: Children,
 ) -> impl IntoView {
     let cell = move |(class, name): (&'static str, &'static str)| {
-        let spoken = matches!(class, "col-glyph" | "col-action");
-        let beside = (class == "col-run").then(|| beside.run());
+        let spoken = matches!(class, "col-select" | "col-glyph" | "col-action");
+        let beside = match class {
+            "col-run" => Some(beside.run()),
+            "col-select" => Some(select.run()),
+            _ => None,
+        };
         view! {
             <th class=class role="columnheader" scope="col">
                 <span class:hidden=spoken>{name}</span>
@@ -50,15 +61,30 @@ pub fn RunColumns(
 #[component]
 pub fn RunsTable(
     rows: Vec<Signal<Run>>,
+    /// Runs that came when the reader went on.
+    #[prop(into)]
+    older: Signal<Vec<Run>>,
+    /// Makes a run's row follow it.
+    follow: Callback<Run, Signal<Run>>,
     /// Runs that are not here yet.
     #[prop(into)]
     fresh: Signal<usize>,
     on_show: Callback<()>,
+    selection: Selection,
 ) -> impl IntoView {
-    let rows = rows.into_iter().map(|run| view! { <RunRow run/> });
+    let rows = rows
+        .into_iter()
+        .map(move |run| view! { <RunRow run selection/> });
+    let row = move |run: Run| view! { <RunRow run=follow.run(run) selection/> };
     view! {
-        <RunColumns label="Runs" head=true beside=move || view! { <Announce fresh on_show/> }>
+        <RunColumns
+            label="Runs"
+            head=true
+            beside=move || view! { <Announce fresh on_show/> }
+            select=move || view! { <SelectAll selection/> }
+        >
             {rows.collect_view()}
+            <For each=move || older.get() key=|run| run.id.clone() children=row/>
         </RunColumns>
     }
     .into_any()

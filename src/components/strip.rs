@@ -1,10 +1,10 @@
-//! A run in one line: how much of it is committed, where it is, what is announced. It shows proportions of steps,
-//! not of time.
+//! A run in one line: its steps in their order, a cell for each or for several, the worst of them shown; then what is
+//! announced. It shows proportions of steps, not of time. Each status has a shape of its own.
 
 use leptos::prelude::*;
 
 use super::glyph::Shape;
-use crate::domain::{Run, StepStatus, words};
+use crate::domain::{Run, StepStatus, strip::Cell, words};
 
 const WIDTH: f64 = 230.0;
 const HEIGHT: f64 = 12.0;
@@ -12,108 +12,128 @@ const GAP: f64 = 1.6;
 /// The cell where the run is stays wide enough to show its shape.
 const AT_MIN: f64 = 11.0;
 /// Shorter runs don't fill the strip.
-const CELLS_MIN: i64 = 12;
+const CELLS_MIN: usize = 12;
 
-/// Cells by what they show, left to right.
+/// Cells left to right, then the announced ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Cells {
-    committed: i64,
-    /// Begun and settled otherwise: skipped, failed before, superseded.
-    other: i64,
-    at: Option<StepStatus>,
-    announced: i64,
+    begun: Vec<Cell>,
+    /// The place of the step where the run is, unless that is committed.
+    at: Option<usize>,
+    announced: usize,
 }
 
 impl Cells {
-    /// Runs with more than `cells_max` steps put several into one cell.
-    fn of(run: &Run, cells_max: i64) -> Self {
-        let at = run.at.as_ref().map(|at| at.status);
-        let at = at.filter(|status| *status != StepStatus::Committed);
-        let here = i64::from(at.is_some());
-        let other = (run.steps - run.committed - here).max(0);
-        let rest = run.committed + other + run.announced;
-        let room = cells_max - here;
-        // What is there at all keeps at least one cell.
-        let fit = |n: i64| match rest > room {
-            true => (n * room / rest).max(n.min(1)),
-            false => n,
-        };
-        let (other, announced) = (fit(other), fit(run.announced));
-        let committed = match rest > room {
-            true => (room - other - announced).max(run.committed.min(1)),
-            false => run.committed,
-        };
+    fn of(run: &Run, cells_max: usize) -> Self {
+        let begun = run.strip.cells();
+        let per = run.strip.per();
+        let at = run.at.as_ref().filter(|at| !settled(at.status));
+        let at = at.and_then(|at| usize::try_from((at.seq - 1) / per).ok());
+        // What is announced at all keeps at least one cell.
+        let announced = usize::try_from((run.announced + per - 1) / per).unwrap_or(0);
+        let room = cells_max.saturating_sub(begun.len()).max(1);
         Self {
-            committed,
-            other,
-            at,
-            announced,
+            at: at.filter(|at| *at < begun.len()),
+            announced: announced.min(room),
+            begun,
         }
     }
 
-    fn total(&self) -> i64 {
-        self.at_place() + i64::from(self.at.is_some()) + self.announced
-    }
-
-    /// Cells left of the one where the run is.
-    fn at_place(&self) -> i64 {
-        self.committed + self.other
+    fn total(&self) -> usize {
+        self.begun.len() + self.announced
     }
 
     /// Where a cell begins and where it ends, the gap after it left out.
-    fn edges(&self, cell: i64) -> (f64, f64) {
+    fn edges(&self, cell: usize) -> (f64, f64) {
         let cells = self.total().max(CELLS_MIN) as f64;
         let even = WIDTH / cells;
         let (pitch, wide) = match self.at {
             Some(_) if even < AT_MIN => ((WIDTH - AT_MIN) / (cells - 1.0), AT_MIN),
             _ => (even, even),
         };
-        let begin = |cell: i64| match self.at {
-            Some(_) if cell > self.at_place() => (cell - 1) as f64 * pitch + wide,
+        let begin = |cell: usize| match self.at {
+            Some(at) if cell > at => (cell - 1) as f64 * pitch + wide,
             _ => cell as f64 * pitch,
         };
         (begin(cell), begin(cell + 1) - GAP)
     }
 
-    /// The path of `count` cells after the first `skip`, each shrunk by `inset` on all sides.
-    fn path(&self, skip: i64, count: i64, inset: f64) -> String {
-        let height = HEIGHT - 2.0 * inset;
-        (skip..skip + count)
-            .map(|cell| {
-                let (left, right) = self.edges(cell);
-                let (x, width) = (left + inset, right - left - 2.0 * inset);
-                format!("M{x:.1} {inset}h{width:.1}v{height}h-{width:.1}z")
-            })
+    /// The shapes of all cells that show this.
+    fn path(&self, shown: Cell) -> String {
+        let cells = self.begun.iter().enumerate();
+        cells
+            .filter(|(_, cell)| **cell == shown)
+            .map(|(place, _)| shape(shown, self.edges(place)))
             .collect()
     }
 
-    /// The cell where the run is: filled, but a hatched frame when crashed.
-    fn at_path(&self) -> String {
-        let place = self.at_place();
-        match self.at {
-            None => String::new(),
-            Some(StepStatus::Crashed) => {
-                let (left, right) = self.edges(place);
-                let (width, height) = (right - left - 2.4, HEIGHT - 2.4);
-                let frame = format!(
-                    "M{:.1} 1.2v{height:.1}h{width:.1}v-{height:.1}z",
-                    left + 1.2
-                );
-                let stroke = |from: f64, to: f64| {
-                    format!(
-                        "M{from:.1} {HEIGHT}L{to:.1} 0h2L{:.1} {HEIGHT}z",
-                        from + 2.0
-                    )
-                };
-                let middle = (left + right) / 2.0;
-                self.path(place, 1, 0.0)
-                    + &frame
-                    + &stroke(left, middle)
-                    + &stroke(middle - 2.0, right - 2.0)
-            }
-            Some(_) => self.path(place, 1, 0.0),
-        }
+    fn announced_path(&self) -> String {
+        (self.begun.len()..self.total())
+            .map(|place| outline(self.edges(place)))
+            .collect()
     }
+}
+
+fn settled(status: StepStatus) -> bool {
+    matches!(
+        status,
+        StepStatus::Committed | StepStatus::Skipped | StepStatus::Superseded
+    )
+}
+
+/// Committed is full, retried split across, failed half as high, waiting two strokes, crashed hatched.
+fn shape(cell: Cell, edges: (f64, f64)) -> String {
+    let (left, right) = edges;
+    let width = right - left;
+    match cell {
+        Cell::Committed | Cell::Running => bar(left, 0.0, width, HEIGHT),
+        Cell::Retried => bar(left, 0.0, width, 5.0) + &bar(left, 7.0, width, 5.0),
+        Cell::Failed => bar(left, HEIGHT / 2.0, width, HEIGHT / 2.0),
+        Cell::Waiting => {
+            let stroke = width * 0.36;
+            bar(left, 0.0, stroke, HEIGHT) + &bar(right - stroke, 0.0, stroke, HEIGHT)
+        }
+        Cell::Skipped | Cell::Superseded => outline(edges),
+        Cell::Crashed => hatched(left, right),
+    }
+}
+
+fn bar(x: f64, y: f64, width: f64, height: f64) -> String {
+    format!("M{x:.1} {y}h{width:.1}v{height}h-{width:.1}z")
+}
+
+fn outline((left, right): (f64, f64)) -> String {
+    let inset = 0.5;
+    bar(
+        left + inset,
+        inset,
+        right - left - 2.0 * inset,
+        HEIGHT - 2.0 * inset,
+    )
+}
+
+/// A frame with strokes across it; where it is too narrow for them, a frame alone.
+fn hatched(left: f64, right: f64) -> String {
+    let (width, height) = (right - left - 2.4, HEIGHT - 2.4);
+    let full = bar(left, 0.0, right - left, HEIGHT);
+    if width < 1.0 {
+        return full;
+    }
+    let frame = format!(
+        "M{:.1} 1.2v{height:.1}h{width:.1}v-{height:.1}z",
+        left + 1.2
+    );
+    if width < 6.0 {
+        return full + &frame;
+    }
+    let stroke = |from: f64, to: f64| {
+        format!(
+            "M{from:.1} {HEIGHT}L{to:.1} 0h2L{:.1} {HEIGHT}z",
+            from + 2.0
+        )
+    };
+    let middle = (left + right) / 2.0;
+    full + &frame + &stroke(left, middle) + &stroke(middle - 2.0, right - 2.0)
 }
 
 /// What the strip shows: "46 committed, step 47 crashed mid-flight, 5 announced".
@@ -144,15 +164,13 @@ pub fn in_words(run: &Run) -> String {
 #[component]
 pub fn Strip(
     #[prop(into)] run: Signal<Run>,
-    #[prop(default = 40)] cells_max: i64,
+    #[prop(default = 60)] cells_max: usize,
 ) -> impl IntoView {
     let cells = Memo::new(move |_| run.with(|run| Cells::of(run, cells_max)));
-    let draw = move |path: fn(&Cells) -> String| move || cells.with(path);
-    let at_tone = move || {
-        cells.with(|cells| {
-            let tone = cells.at.map_or("", |status| Shape::from(status).tone());
-            format!("strip-at {tone}")
-        })
+    let draw = move |shown: Cell| move || cells.with(|cells| cells.path(shown));
+    let toned = move |shown: Cell, status: StepStatus| {
+        let class = format!("strip-at {}", Shape::from(status).tone());
+        view! { <path class=class d=draw(shown)/> }
     };
     view! {
         <svg
@@ -162,10 +180,15 @@ pub fn Strip(
             role="img"
             aria-label=move || run.with(in_words)
         >
-            <path class="strip-committed" d=draw(|it| it.path(0, it.committed, 0.0))/>
-            <path class="strip-other" d=draw(|it| it.path(it.committed, it.other, 0.5))/>
-            <path class=at_tone d=draw(Cells::at_path)/>
-            <path class="strip-announced" d=draw(|it| it.path(it.total() - it.announced, it.announced, 0.5))/>
+            <path class="strip-committed" d=draw(Cell::Committed)/>
+            <path class="strip-committed" d=draw(Cell::Retried)/>
+            <path class="strip-other" d=draw(Cell::Skipped)/>
+            <path class="strip-announced" d=draw(Cell::Superseded)/>
+            {toned(Cell::Running, StepStatus::Running)}
+            {toned(Cell::Waiting, StepStatus::Waiting)}
+            {toned(Cell::Failed, StepStatus::Failed)}
+            {toned(Cell::Crashed, StepStatus::Crashed)}
+            <path class="strip-announced" d=move || cells.with(Cells::announced_path)/>
         </svg>
     }
     .into_any()
@@ -174,9 +197,14 @@ pub fn Strip(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{run::At, sample};
+    use crate::domain::{run::At, sample, strip};
 
-    fn run(steps: i64, committed: i64, announced: i64, at: StepStatus) -> Run {
+    fn run(steps: i64, announced: i64, at: StepStatus) -> Run {
+        let mut strip = strip::Strip::default();
+        for seq in 1..steps {
+            strip.set(seq, StepStatus::Committed, 1);
+        }
+        strip.set(steps, at, 1);
         let at = At {
             seq: steps,
             name: "x".into(),
@@ -184,32 +212,28 @@ mod tests {
         };
         Run {
             steps,
-            committed,
+            committed: steps - 1,
             announced,
             at: Some(at),
+            strip,
             ..sample::run("a")
         }
     }
 
     #[test]
     fn a_short_run_has_a_cell_per_step() {
-        let cells = Cells::of(&run(7, 6, 5, StepStatus::Crashed), 40);
-        let wanted = Cells {
-            committed: 6,
-            other: 0,
-            at: Some(StepStatus::Crashed),
-            announced: 5,
-        };
-        assert_eq!(cells, wanted);
+        let cells = Cells::of(&run(7, 5, StepStatus::Crashed), 60);
+        assert_eq!(cells.begun.len(), 7);
+        assert_eq!((cells.at, cells.begun[6]), (Some(6), Cell::Crashed));
+        assert_eq!(cells.announced, 5);
     }
 
     #[test]
     fn a_long_run_keeps_the_place_it_is_at_and_what_is_announced() {
-        let cells = Cells::of(&run(8_204, 8_203, 3, StepStatus::Running), 40);
-        assert_eq!(cells.at, Some(StepStatus::Running));
+        let cells = Cells::of(&run(8_204, 3, StepStatus::Running), 60);
+        assert_eq!(cells.at, Some(cells.begun.len() - 1));
         assert_eq!(cells.announced, 1);
-        assert_eq!(cells.total(), 40);
-        let last = cells.edges(39).1;
+        let last = cells.edges(cells.total() - 1).1;
         assert!(
             (last - (WIDTH - GAP)).abs() < 0.01,
             "the strip is filled: {last}"
@@ -217,8 +241,21 @@ mod tests {
     }
 
     #[test]
+    fn a_crash_is_drawn_where_it_was() {
+        let mut run = run(20, 0, StepStatus::Committed);
+        run.strip.set(5, StepStatus::Crashed, 1);
+        let cells = Cells::of(&run, 60);
+        let place = cells.edges(4).0;
+        assert!(
+            cells
+                .path(Cell::Crashed)
+                .starts_with(&format!("M{place:.1} 0"))
+        );
+    }
+
+    #[test]
     fn the_strip_says_its_proportions_in_words() {
-        let said = in_words(&run(47, 46, 5, StepStatus::Crashed));
+        let said = in_words(&run(47, 5, StepStatus::Crashed));
         assert_eq!(
             said,
             "46 committed, step 47 crashed mid-flight, 5 announced"

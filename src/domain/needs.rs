@@ -1,34 +1,29 @@
 //! What waits for a person: single runs, and groups of runs that stopped for one cause.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use super::{
-    run::Run,
-    status::{RunStatus, StepStatus},
-    time::Time,
-};
+use super::{hash::Hash, query::RunQuery, run::Run, status::RunStatus, time::Time};
 
 /// Single runs at the top of the list.
 pub const ROWS_ON_TOP: usize = 5;
 /// From this many runs on, one cause is one line.
-const GROUP_MIN: usize = 3;
+pub const GROUP_MIN: i64 = 3;
 
 /// What the top of the list shows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct NeedsYou {
     pub runs: Vec<Run>,
     pub causes: Vec<Cause>,
-    /// Single runs that found no place.
-    pub more: i64,
+    /// More single runs than there was place for.
+    pub more: bool,
 }
 
 /// Several runs that stopped at the same step of the same code, in the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
-    pub agent: String,
-    pub code_version: Option<String>,
-    pub status: RunStatus,
-    pub step: String,
+    pub alike: Alike,
+    /// Counted no further than anyone reads.
     pub runs: i64,
     /// The newest activity among them.
     pub newest: Time,
@@ -36,115 +31,149 @@ pub struct Cause {
     pub cost_usd: Option<f64>,
 }
 
-impl NeedsYou {
-    /// Groups `runs`, which come in the order they shall be seen; at most `rows_max` stay single.
-    pub fn of(runs: Vec<Run>, rows_max: usize) -> Self {
-        let mut seen = Self::default();
-        let mut singles = Vec::new();
-        for (index, run) in runs.iter().enumerate() {
-            let alike = |other: &&Run| cause(run).is_some() && cause(run) == cause(other);
-            let group: Vec<&Run> = runs.iter().filter(alike).collect();
-            match group.len() >= GROUP_MIN {
-                true if runs[..index].iter().any(|earlier| alike(&earlier)) => {}
-                true => seen.causes.push(Cause::of(&group)),
-                false => singles.push(run.clone()),
-            }
-        }
-        seen.more = singles.len().saturating_sub(rows_max) as i64;
-        singles.truncate(rows_max);
-        seen.runs = singles;
-        seen
-    }
+/// What makes runs alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alike {
+    pub agent: String,
+    pub code_version: Option<String>,
+    pub status: RunStatus,
+    pub step: String,
+    /// None: the lease was lost.
+    pub error: Option<String>,
+    pub effects_unknown: bool,
 }
 
-impl Cause {
-    fn of(group: &[&Run]) -> Self {
-        let first = group[0];
-        Self {
-            agent: first.agent.clone(),
-            code_version: first.code_version.clone(),
-            status: first.status,
-            step: first
-                .at
-                .as_ref()
-                .map_or(String::new(), |at| at.name.clone()),
-            runs: group.len() as i64,
-            newest: group
-                .iter()
-                .map(|run| run.updated_at)
-                .max()
-                .unwrap_or_default(),
-            cost_usd: group.iter().map(|run| run.usage.cost_usd).sum(),
+impl Alike {
+    /// Each open question is its own: a person answers one at a time.
+    pub fn of(run: &Run) -> Option<Self> {
+        let at = run.at.as_ref()?;
+        matches!(run.status, RunStatus::Crashed | RunStatus::Failed).then(|| Self {
+            agent: run.agent.clone(),
+            code_version: run.code_version.clone(),
+            status: run.status,
+            step: at.name.clone(),
+            error: run.error_kind.clone(),
+            effects_unknown: run.effects_unknown,
+        })
+    }
+
+    /// The cause that a query asks for, if it names one in full.
+    pub fn asked(query: &RunQuery) -> Option<Self> {
+        let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        Some(Self {
+            agent: query.agent.clone()?,
+            code_version: given(query.version.as_ref()?),
+            status: query.status?,
+            step: query.step.clone()?,
+            error: given(query.error.as_ref()?),
+            effects_unknown: query.effects_unknown?,
+        })
+    }
+
+    /// The query that lists exactly these runs.
+    pub fn query(&self) -> RunQuery {
+        RunQuery {
+            agent: Some(self.agent.clone()),
+            version: Some(self.code_version.clone().unwrap_or_default()),
+            status: Some(self.status),
+            step: Some(self.step.clone()),
+            error: Some(self.error.clone().unwrap_or_default()),
+            effects_unknown: Some(self.effects_unknown),
+            ..RunQuery::default()
         }
     }
-}
 
-type Alike<'a> = (&'a str, Option<&'a str>, RunStatus, &'a str, StepStatus);
+    /// Short, and the same for the same cause.
+    pub fn id(&self) -> String {
+        let version = self.code_version.as_deref().unwrap_or_default();
+        let error = self.error.as_deref().unwrap_or_default();
+        let parts = json!([
+            self.agent,
+            version,
+            self.status,
+            self.step,
+            error,
+            self.effects_unknown
+        ]);
+        Hash::of(&parts).to_string()[..32].to_owned()
+    }
 
-/// What makes runs alike. Each open question is its own: a person answers one at a time.
-fn cause(run: &Run) -> Option<Alike<'_>> {
-    let at = run.at.as_ref()?;
-    let version = run.code_version.as_deref();
-    (run.status != RunStatus::Waiting).then_some((
-        run.agent.as_str(),
-        version,
-        run.status,
-        at.name.as_str(),
-        at.status,
-    ))
+    /// "lease lost", or the error by its kind.
+    pub fn how(&self) -> &str {
+        match (&self.error, self.status) {
+            (Some(kind), _) => kind,
+            (None, RunStatus::Crashed) => "lease lost",
+            (None, _) => "failed",
+        }
+    }
+
+    /// What may be done about all of them, as far as effects go.
+    pub fn effects(&self) -> &'static str {
+        match (self.effects_unknown, self.status) {
+            (true, _) => "effects unknown: look at each",
+            (false, RunStatus::Crashed) => "no effects; safe to retry together",
+            (false, _) => "no effects unknown",
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{run::At, sample};
+    use crate::domain::{StepStatus, run::At, sample};
 
-    fn stopped(id: &str, status: RunStatus, step: &str) -> Run {
-        let at_status = match status {
-            RunStatus::Crashed => StepStatus::Crashed,
-            _ => StepStatus::Waiting,
-        };
+    fn stopped(status: RunStatus) -> Run {
         Run {
             status,
             at: Some(At {
                 seq: 4,
-                name: step.into(),
-                status: at_status,
+                name: "embed_query".into(),
+                status: StepStatus::Crashed,
             }),
-            ..sample::run(id)
+            ..sample::run("a")
         }
     }
 
     #[test]
-    fn three_runs_with_one_cause_become_one_line() {
-        let crashed = |id| stopped(id, RunStatus::Crashed, "embed_query");
-        let needs = NeedsYou::of(vec![crashed("a"), crashed("b"), crashed("c")], ROWS_ON_TOP);
-        assert!(needs.runs.is_empty());
-        assert_eq!(needs.causes.len(), 1);
-        assert_eq!(needs.causes[0].runs, 3);
-        assert_eq!(
-            needs.causes[0].cost_usd, None,
-            "unknown costs are not summed as zero"
-        );
+    fn a_cause_lists_the_runs_that_it_stands_for_and_no_others() {
+        let run = stopped(RunStatus::Crashed);
+        let alike = Alike::of(&run).unwrap();
+        assert_eq!(Alike::asked(&alike.query()), Some(alike.clone()));
+        assert!(alike.query().fits(&run));
+        let others = [
+            Run {
+                effects_unknown: true,
+                ..run.clone()
+            },
+            Run {
+                error_kind: Some("Timeout".into()),
+                ..run.clone()
+            },
+            Run {
+                code_version: Some("2".into()),
+                ..run.clone()
+            },
+        ];
+        for other in others {
+            assert!(!alike.query().fits(&other), "{other:?}");
+            assert_ne!(Alike::of(&other).unwrap().id(), alike.id());
+        }
     }
 
     #[test]
-    fn questions_stay_single_and_the_rest_is_counted() {
-        let waiting = |n: i32| stopped(&format!("w{n}"), RunStatus::Waiting, "approve");
-        let needs = NeedsYou::of((0..8).map(waiting).collect(), ROWS_ON_TOP);
-        assert_eq!(
-            (needs.runs.len(), needs.more, needs.causes.len()),
-            (5, 3, 0)
-        );
+    fn each_question_is_its_own() {
+        assert_eq!(Alike::of(&stopped(RunStatus::Waiting)), None);
     }
 
     #[test]
-    fn another_step_is_another_cause() {
-        let crashed = |id, step| stopped(id, RunStatus::Crashed, step);
-        let needs = NeedsYou::of(
-            vec![crashed("a", "x"), crashed("b", "x"), crashed("c", "y")],
-            ROWS_ON_TOP,
-        );
-        assert_eq!((needs.runs.len(), needs.causes.len()), (3, 0));
+    fn a_cause_says_what_is_known_about_effects() {
+        let alike = Alike::of(&stopped(RunStatus::Crashed)).unwrap();
+        assert_eq!(alike.how(), "lease lost");
+        assert_eq!(alike.effects(), "no effects; safe to retry together");
+        let unknown = Alike {
+            effects_unknown: true,
+            ..alike
+        };
+        assert_eq!(unknown.effects(), "effects unknown: look at each");
     }
 }

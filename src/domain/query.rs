@@ -17,9 +17,30 @@ pub struct RunQuery {
     /// `key:value`
     #[serde(default)]
     pub label: Option<String>,
-    /// Part of a title or an id.
+    /// Words of titles, ids, step names and errors by their beginning; whole step keys; parts of titles and ids.
     #[serde(default)]
     pub q: Option<String>,
+    /// A step's key, or the key that a step gave to its provider.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// The name of the step where it is.
+    #[serde(default)]
+    pub step: Option<String>,
+    /// The kind of the error where it is; empty for none: a lease was lost.
+    #[serde(default)]
+    pub error: Option<String>,
+    /// The agent's code version; empty for none.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// Whether it stopped with an effect unknown.
+    #[serde(default)]
+    pub effects_unknown: Option<bool>,
+    /// Runs that this person decided about, or labelled `owner:NAME`; `@me` is who asks.
+    #[serde(default)]
+    pub owner: Option<String>,
+    /// Runs that cost more than this.
+    #[serde(default)]
+    pub over_usd: Option<i64>,
     #[serde(default = "fifty")]
     pub limit: i64,
     /// The `next` of the page before.
@@ -34,6 +55,13 @@ impl Default for RunQuery {
             agent: None,
             label: None,
             q: None,
+            key: None,
+            step: None,
+            error: None,
+            version: None,
+            effects_unknown: None,
+            owner: None,
+            over_usd: None,
             limit: fifty(),
             cursor: None,
         }
@@ -50,6 +78,11 @@ impl Check for RunQuery {
             ("agent", &self.agent),
             ("label", &self.label),
             ("q", &self.q),
+            ("key", &self.key),
+            ("step", &self.step),
+            ("error", &self.error),
+            ("version", &self.version),
+            ("owner", &self.owner),
         ];
         for (path, text) in texts {
             if text.as_deref().is_some_and(|text| text.contains('\0')) {

@@ -11,6 +11,7 @@ use super::{
     ids::{Epoch, RunId, StepKey},
     status::{RunStatus, StepStatus},
     step::{AgentError, Effect, Kind},
+    strip::Strip,
     time::Time,
 };
 
@@ -125,6 +126,16 @@ pub struct Run {
     pub announced: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<At>,
+    /// The kind of the error where it is; none where a lease was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_kind: Option<String>,
+    /// It stopped with an effect that may have happened, not happened, or still be under way.
+    #[serde(default)]
+    pub effects_unknown: bool,
+    /// Its steps in short, for a picture in one line.
+    #[serde(default)]
+    #[cfg_attr(feature = "ssr", schema(value_type = String))]
+    pub strip: Strip,
     pub usage: Usage,
     pub created_at: Time,
     pub updated_at: Time,

@@ -1,6 +1,9 @@
-//! The search box's language: `status:crashed agent:invoice-reconciler label:team:billing` and free text.
+//! The search box's language: `status:crashed agent:invoice-reconciler label:team:billing key:charge-42` and free text.
 
 use super::{query::RunQuery, run::Run, status::RunStatus};
+
+/// Who asks, in place of a person's name.
+pub const ME: &str = "@me";
 
 impl RunQuery {
     /// Reads the words of a search into this query. A word with an unknown prefix or status is free text, so that
@@ -16,6 +19,7 @@ impl RunQuery {
                 Some(("label", value)) if value.contains(':') => {
                     self.label = Some(value.to_owned());
                 }
+                Some(("key", value)) if !value.is_empty() => self.key = Some(value.to_owned()),
                 _ => free.push(word),
             }
         }
@@ -23,36 +27,69 @@ impl RunQuery {
         self
     }
 
-    /// Asks for every run, wherever in the list it begins.
-    pub fn is_plain(&self) -> bool {
-        let Self {
-            status,
-            agent,
-            label,
-            q,
-            ..
-        } = self;
-        status.is_none() && agent.is_none() && label.is_none() && q.is_none()
+    /// `@me` is this person.
+    pub fn asked_by(self, name: &str) -> Self {
+        let owner = self.owner.map(|owner| match owner == ME {
+            true => name.to_owned(),
+            false => owner,
+        });
+        Self { owner, ..self }
     }
 
-    /// Whether the list that this query asks for would show `run`.
+    /// Asks for every run, wherever in the list it begins.
+    pub fn is_plain(&self) -> bool {
+        let all = Self {
+            limit: self.limit,
+            cursor: self.cursor.clone(),
+            ..Self::default()
+        };
+        *self == all
+    }
+
+    /// Whether the list that this query asks for surely shows `run`. What only the store knows (step names, keys,
+    /// decisions) is not.
     pub fn admits(&self, run: &Run) -> bool {
+        self.fits(run)
+            && self.key.is_none()
+            && self.owner.is_none()
+            && self.q.as_ref().is_none_or(|text| mentions(run, text))
+    }
+
+    /// All that a run's own row can answer for.
+    pub fn fits(&self, run: &Run) -> bool {
         let label = |wanted: &String| {
             let (key, value) = wanted.split_once(':').unwrap_or((wanted, ""));
             run.labels.get(key).is_some_and(|it| it == value)
         };
+        let same = |wanted: &Option<String>, is: Option<&str>| {
+            wanted
+                .as_ref()
+                .is_none_or(|it| it == is.unwrap_or_default())
+        };
+        let over = |usd: i64| run.usage.cost_usd.is_some_and(|cost| cost > usd as f64);
         self.status.is_none_or(|status| status == run.status)
             && self.agent.as_ref().is_none_or(|agent| *agent == run.agent)
             && self.label.as_ref().is_none_or(label)
-            && self.q.as_ref().is_none_or(|text| mentions(run, text))
+            && same(&self.step, run.at.as_ref().map(|at| at.name.as_str()))
+            && same(&self.error, run.error_kind.as_deref())
+            && same(&self.version, run.code_version.as_deref())
+            && self
+                .effects_unknown
+                .is_none_or(|it| it == run.effects_unknown)
+            && self.over_usd.is_none_or(over)
     }
 }
 
-/// A part of the title or the id, whatever its case.
-fn mentions(run: &Run, text: &str) -> bool {
-    let text = text.to_lowercase();
-    let title = run.title.as_deref().unwrap_or_default().to_lowercase();
-    title.contains(&text) || run.id.as_str().to_lowercase().contains(&text)
+/// Each word is part of the title or the id, whatever its case.
+pub fn mentions(run: &Run, text: &str) -> bool {
+    mentioned(run.id.as_str(), run.title.as_deref(), text)
+}
+
+pub fn mentioned(id: &str, title: Option<&str>, text: &str) -> bool {
+    let title = title.unwrap_or_default().to_lowercase();
+    let id = id.to_lowercase();
+    let mut words = text.split_whitespace().map(str::to_lowercase);
+    words.all(|word| title.contains(&word) || id.contains(&word))
 }
 
 #[cfg(test)]

@@ -2,14 +2,16 @@
 
 mod board;
 mod filter;
+mod older;
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use leptos_meta::Title;
-use leptos_router::{components::Redirect, hooks::use_query_map};
+use leptos_router::{NavigateOptions, components::Redirect, hooks::use_query_map};
 
 use self::{
     board::{Board, Place, belongs_in_list},
     filter::Filter,
+    older::Older,
 };
 use super::shell::{Page, Shell};
 use crate::{
@@ -18,12 +20,16 @@ use crate::{
         needs_you::NeedsYouSection,
         notice::{Notice, Refused},
         runs_table::RunsTable,
+        selection::Selection,
+        selection_bar::SelectionBar,
         sidebar::Sidebar,
     },
     domain::{
-        AsOf,
-        needs::{Cause, NeedsYou},
+        Action, AsOf, RunId,
+        bulk::{Decided, Ordered},
+        needs::{Alike, NeedsYou},
         protocol::RunPage,
+        words,
     },
     live::{Follow, Live},
 };
@@ -37,7 +43,10 @@ pub fn RunsPage() -> impl IntoView {
     let query = Memo::new(move |_| filter.with(Filter::query));
     let board = Board::new(expect_context::<Live>(), query.into());
     let list = Resource::new_blocking(move || query.get(), api::runs::list);
-    let needs = Resource::new_blocking(move || filter.with(|it| it.needs), api::runs::needs_you);
+    let needs = Resource::new_blocking(move || filter.with(Filter::needs), api::runs::needs_you);
+    let pasted = Resource::new_blocking(move || filter.with(Filter::pasted), found);
+    let size = Resource::new_blocking(move || query.with(Alike::asked), size_of);
+    let selection = Selection::new();
     let shell = expect_context::<Shell>();
     let search = Signal::derive(move || filter.with(|it| it.q.clone().unwrap_or_default()));
     let title = move || match shell.needs() {
@@ -48,27 +57,93 @@ pub fn RunsPage() -> impl IntoView {
         let counts = shell.counts().unwrap_or_default();
         view! { <Sidebar groups=filter.with(|filter| filter.groups(&counts))/> }
     };
-    let on_top = move || filter.with(|it| it.is_all() || it.needs);
+    let on_top = move || filter.with(|it| it.is_all() || it.needs());
+    let opens = move || pasted.get().and_then(Result::ok).flatten().map(opened);
     view! {
         <Page search>
             <div class="columns">
                 <Transition><Title text=title/>{sidebar}</Transition>
                 <main id="main" class="main" tabindex="-1">
                     <h1 class="hidden">"Runs"</h1>
-                    <Chips filter/>
-                    <Transition fallback=Loading>
-                        {move || on_top().then(|| needs.get().map(|answer| needs_view(answer, board, needs)))}
+                    <Transition>{opens}</Transition>
+                    <Transition>
+                        <Chips filter size=Signal::derive(move || size.get().and_then(Result::ok).flatten())/>
                     </Transition>
                     <Transition fallback=Loading>
-                        {move || (!filter.with(|it| it.needs)).then(|| {
-                            list.get().map(|answer| list_view(answer, filter.get(), board, list))
+                        {move || on_top().then(|| needs.get().map(|answer| needs_view(answer, board, needs, selection)))}
+                    </Transition>
+                    <Transition fallback=Loading>
+                        {move || (!filter.with(Filter::needs)).then(|| {
+                            list.get().map(|answer| list_view(answer, filter.get(), board, list, selection))
                         })}
                     </Transition>
+                    <Orders selection/>
                 </main>
             </div>
         </Page>
     }
     .into_any()
+}
+
+async fn found(pasted: Option<String>) -> Result<Option<(RunId, Option<i64>)>, AppError> {
+    match pasted {
+        Some(text) => api::runs::find(text).await,
+        None => Ok(None),
+    }
+}
+
+async fn size_of(alike: Option<Alike>) -> Result<Option<i64>, AppError> {
+    match alike {
+        Some(alike) => api::runs::size(alike).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// A pasted id or key that stands for one thing opens it.
+fn opened((run, step): (RunId, Option<i64>)) -> AnyView {
+    let path = match step {
+        Some(step) => format!("/runs/{run}?step={step}"),
+        None => format!("/runs/{run}"),
+    };
+    let options = NavigateOptions {
+        replace: true,
+        ..NavigateOptions::default()
+    };
+    view! { <Redirect path options/> }.into_any()
+}
+
+/// What is ordered for the picked runs.
+#[component]
+fn Orders(selection: Selection) -> impl IntoView {
+    let me = Resource::new(|| (), |()| api::session::me());
+    let may_decide = RwSignal::new(false);
+    Effect::new(move || {
+        let me = me.get().and_then(Result::ok);
+        may_decide.set(me.is_some_and(|it| it.role.may(Action::Decide)));
+    });
+    let outcome = RwSignal::new(None::<Vec<Decided>>);
+    let order = Callback::new(move |order: Ordered| {
+        spawn_local(async move {
+            let all = order.runs.clone();
+            let decided = api::runs::decide_many(order).await;
+            let refused = |error: &AppError| {
+                let runs = all.into_iter();
+                let each = |(run, _)| Decided {
+                    run,
+                    refused: Some(error.0.detail.clone()),
+                };
+                runs.map(each).collect()
+            };
+            outcome.try_set(Some(decided.unwrap_or_else(|error| refused(&error))));
+        });
+    });
+    let on_close = Callback::new(move |()| {
+        if outcome.with_untracked(Option::is_some) {
+            outcome.set(None);
+            selection.clear();
+        }
+    });
+    view! { <SelectionBar selection may_decide order outcome on_close/> }.into_any()
 }
 
 #[component]
@@ -78,7 +153,11 @@ fn Loading() -> impl IntoView {
 
 /// What the list is narrowed to, each with a way back.
 #[component]
-fn Chips(filter: Memo<Filter>) -> impl IntoView {
+fn Chips(
+    filter: Memo<Filter>,
+    /// How many runs a cause has.
+    size: Signal<Option<i64>>,
+) -> impl IntoView {
     move || {
         let chips = filter.with(Filter::chips);
         (!chips.is_empty()).then(|| {
@@ -90,13 +169,19 @@ fn Chips(filter: Memo<Filter>) -> impl IntoView {
                 <div class="chips">
                     <ul>{chips.into_iter().map(chip).collect_view()}</ul>
                     <a href="/">"Clear"</a>
+                    {move || size.get().map(|n| view! { <p>{words::count(n)} " runs, one cause"</p> })}
                 </div>
             }
         })
     }
 }
 
-fn needs_view(answer: Answer<NeedsYou>, board: Board, read: Resource<Answer<NeedsYou>>) -> AnyView {
+fn needs_view(
+    answer: Answer<NeedsYou>,
+    board: Board,
+    read: Resource<Answer<NeedsYou>>,
+    selection: Selection,
+) -> AnyView {
     let (event, needs) = match answer {
         Ok(AsOf { event, value }) => (event, value),
         Err(error) => return view! { <Refused error/> }.into_any(),
@@ -108,7 +193,7 @@ fn needs_view(answer: Answer<NeedsYou>, board: Board, read: Resource<Answer<Need
         .into_iter()
         .map(|run| board.row(Place::NeedsYou, run));
     let causes = needs.causes.into_iter().map(|cause| {
-        let href = cause_filter(&cause).href();
+        let href = Filter::alike(&cause.alike).href();
         (cause, href)
     });
     view! {
@@ -120,17 +205,10 @@ fn needs_view(answer: Answer<NeedsYou>, board: Board, read: Resource<Answer<Need
             total=Signal::derive(move || shell.needs())
             fresh=board.fresh(Place::NeedsYou)
             on_show=Callback::new(move |()| read.refetch())
+            selection
         />
     }
     .into_any()
-}
-
-fn cause_filter(cause: &Cause) -> Filter {
-    Filter {
-        status: Some(cause.status),
-        agent: Some(cause.agent.clone()),
-        ..Filter::default()
-    }
 }
 
 fn list_view(
@@ -138,47 +216,45 @@ fn list_view(
     filter: Filter,
     board: Board,
     read: Resource<Answer<RunPage>>,
+    selection: Selection,
 ) -> AnyView {
     let (event, page) = match answer {
         Ok(AsOf { event, value }) => (event, value),
         Err(error) => return view! { <Refused error/> }.into_any(),
     };
-    if let ([only], Some(text)) = (page.runs.as_slice(), &filter.q)
-        && only.id.as_str() == text
-    {
-        return view! { <Redirect path=format!("/runs/{text}")/> }.into_any();
-    }
     board.shown(Place::List);
     let empty = page.runs.is_empty();
     let query = filter.query();
+    let older = Older::new(query.clone(), page.next.clone());
+    let plain = query.is_plain();
     let listed = page
         .runs
         .into_iter()
-        .filter(|run| belongs_in_list(&query, run));
+        .filter(|run| !plain || belongs_in_list(&query, run));
     let rows = listed
         .map(|run| board.row(Place::List, run))
         .collect::<Vec<_>>();
-    let older = page.next.map(|next| {
-        Filter {
-            cursor: Some(next),
-            ..filter.clone()
-        }
-        .href()
-    });
-    let newest = filter.cursor.is_some().then(|| {
-        Filter {
-            cursor: None,
-            ..filter.clone()
-        }
-        .href()
-    });
+    let top = Filter {
+        cursor: None,
+        ..filter.clone()
+    };
+    let newest = filter.cursor.is_some().then(|| top.href());
+    let searched = empty && page.next.is_some();
     view! {
         <Follow event/>
-        <RunsTable rows fresh=board.fresh(Place::List) on_show=Callback::new(move |()| read.refetch())/>
-        {empty.then(|| view! { <Nothing filtered=!filter.is_all()/> })}
+        <RunsTable
+            rows
+            older=older.runs()
+            follow=Callback::new(move |run| board.row(Place::List, run))
+            fresh=board.fresh(Place::List)
+            on_show=Callback::new(move |()| read.refetch())
+            selection
+        />
+        {searched.then(|| view! { <p class="searched">"None among the newest runs. The search goes on with older ones."</p> })}
+        {(empty && !searched).then(|| view! { <Nothing filtered=!filter.is_all()/> })}
         <nav class="pager" aria-label="Pages of the list">
             {newest.map(|href| view! { <a class="button" href=href>"Newest runs"</a> })}
-            {older.map(|href| view! { <a class="button" href=href rel="next">"Older runs"</a> })}
+            <older::OlderLink older filter/>
         </nav>
     }
     .into_any()
@@ -189,7 +265,7 @@ fn Nothing(filtered: bool) -> impl IntoView {
     if filtered {
         view! {
             <Notice title="No run fits">
-                <p>"Search looks at titles and ids; " <code>"status:"</code> ", " <code>"agent:"</code> " and " <code>"label:key:value"</code> " narrow it."</p>
+                <p>"Search finds words of titles, ids, step names and errors by their beginning, and step keys; " <code>"status:"</code> ", " <code>"agent:"</code> ", " <code>"label:key:value"</code> " and " <code>"key:"</code> " narrow it."</p>
                 <p><a class="button" href="/">"Show all runs"</a></p>
             </Notice>
         }

@@ -11,7 +11,6 @@ use super::{
 use crate::domain::{
     EventKind, Hash, Outcome, Recovery, RunStatus, StepStatus, Time,
     lease::{self, AtEnd, LeaseEnd},
-    run::At,
 };
 
 /// Ends the run's lease; the caller saves the run. `body` makes a repeated request known.
@@ -35,6 +34,10 @@ pub async fn end(
         crash(tx, run, step.clone(), at).await?;
         in_flight.push(step.recovery);
     }
+    run.effects_unknown = open.iter().any(|step| match step.status {
+        StepStatus::Running => step.effect.is_some(),
+        _ => step.unknown,
+    });
     let ended = lease::end(AtEnd {
         signal: run.signal,
         on_crash: run.on_crash,
@@ -100,11 +103,7 @@ async fn crash(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, at: Time) -> Re
         attempt.ended_at = Some(at);
         tx.later(&run.id, &attempt::END, attempt.ended(&run.id, None));
     }
-    run.at = Some(At {
-        seq: step.seq,
-        name: step.name.clone(),
-        status: StepStatus::Crashed,
-    });
+    run.is_at(&step);
     tracing::warn!(run = %run.id, step = step.seq, key = %step.key, "step crashed mid-flight");
     let data = json!({
         "attempt": step.attempts, "recovery": step.recovery, "effect": step.effect,

@@ -10,6 +10,7 @@ pub mod engine;
 pub mod error;
 pub mod follow;
 mod lease_end;
+mod lists;
 mod migrations;
 mod postgres;
 mod reads;

@@ -1,4 +1,4 @@
-//! What people and agents read: pages by keyset, never the whole.
+//! What people and agents read of one run: pages by keyset, never the whole.
 
 use super::{
     Error, Store,
@@ -8,9 +8,8 @@ use super::{
     snapshots,
 };
 use crate::domain::{
-    Event, Problem, Run, RunDetail, RunId, RunQuery, RunStatus, StepDetail, Time,
-    counts::{COUNT_MAX, Counts},
-    protocol::{EventPage, RunPage, SnapshotAnswer, StepPage},
+    Event, Problem, RunDetail, RunId, StepDetail, Time,
+    protocol::{EventPage, SnapshotAnswer, StepPage},
 };
 
 impl Store {
@@ -37,101 +36,6 @@ impl Store {
         let mut conn = self.engine.read().await?;
         let run = find(&mut *conn, id).await?;
         Ok((conn, run))
-    }
-
-    pub async fn runs(&self, query: &RunQuery) -> Result<RunPage, Problem> {
-        self.read_runs(query).await.map_err(Error::problem)
-    }
-
-    async fn read_runs(&self, query: &RunQuery) -> Result<RunPage, Error> {
-        let before = match &query.cursor {
-            None => i64::MAX,
-            Some(cursor) => cursor
-                .parse()
-                .map_err(|_| Problem::invalid("cursor", "is none that a page gave"))?,
-        };
-        let mut conn = self.engine.read().await?;
-        let now = conn.now().await?;
-        let mut rows = list(&mut *conn, query, before).await?;
-        drop(conn);
-        let overdue: Vec<_> = rows
-            .iter()
-            .filter(|run| run.overdue(now))
-            .map(|run| run.id.clone())
-            .collect();
-        if !overdue.is_empty() {
-            self.write(Reap { runs: overdue }).await?;
-            let mut conn = self.engine.read().await?;
-            rows = list(&mut *conn, query, before).await?;
-        }
-        let more = rows.len() as i64 > query.limit;
-        rows.truncate(query.limit as usize);
-        let next = rows.last().filter(|_| more).map(|run| run.ord.to_string());
-        Ok(RunPage {
-            runs: rows.iter().map(RunRow::to_run).collect(),
-            next,
-        })
-    }
-
-    /// Runs that wait for a person, oldest first.
-    pub async fn needs_you(&self, limit: i64) -> Result<Vec<Run>, Problem> {
-        let read = async {
-            let mut conn = self.engine.read().await?;
-            let sql = concat!(
-                "SELECT ",
-                run_columns!(),
-                " FROM runs WHERE status IN ('crashed', 'failed', 'waiting') ORDER BY \
-                 CASE status WHEN 'crashed' THEN 0 WHEN 'waiting' THEN 1 ELSE 2 END, updated_at LIMIT $1"
-            );
-            let rows = conn.fetch(sql, params![limit]).await?;
-            rows.into_iter()
-                .map(|mut row| Ok(RunRow::read(&mut row)?.to_run()))
-                .collect::<Result<Vec<_>, Error>>()
-        };
-        read.await.map_err(Error::problem)
-    }
-
-    /// How many runs there are of each status and agent, counted no further than anyone reads.
-    pub async fn counts(&self) -> Result<Counts, Problem> {
-        self.read_counts().await.map_err(Error::problem)
-    }
-
-    async fn read_counts(&self) -> Result<Counts, Error> {
-        let mut conn = self.engine.read().await?;
-        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE status = $1 LIMIT $2) AS counted";
-        let mut by_status = Vec::new();
-        for status in RunStatus::ALL {
-            let row = conn
-                .fetch_one(sql, params![status.as_str(), COUNT_MAX])
-                .await?;
-            by_status.push((
-                *status,
-                row.map(|mut row| row.int()).transpose()?.unwrap_or(0),
-            ));
-        }
-        let next = "SELECT MIN(agent) FROM runs WHERE agent > $1";
-        let count =
-            "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE agent = $1 LIMIT $2) AS counted";
-        let mut by_agent = Vec::new();
-        let mut last = String::new();
-        while by_agent.len() < 50 {
-            let row = conn.fetch_one(next, params![last.as_str()]).await?;
-            let Some(agent) = row.map(|mut row| row.opt_text()).transpose()?.flatten() else {
-                break;
-            };
-            let row = conn
-                .fetch_one(count, params![agent.as_str(), COUNT_MAX])
-                .await?;
-            by_agent.push((
-                agent.clone(),
-                row.map(|mut row| row.int()).transpose()?.unwrap_or(0),
-            ));
-            last = agent;
-        }
-        Ok(Counts {
-            by_status,
-            by_agent,
-        })
     }
 
     pub async fn steps(&self, run: &RunId, after: i64, limit: i64) -> Result<StepPage, Problem> {
@@ -303,53 +207,3 @@ fn event(mut row: Row) -> Result<Event, Error> {
         ))),
     }
 }
-
-/// Newest first. A filter that is not asked for is NULL and lets everything pass.
-async fn list(
-    conn: &mut dyn Connection,
-    query: &RunQuery,
-    before: i64,
-) -> Result<Vec<RunRow>, Error> {
-    let sql = concat!(
-        "SELECT ",
-        run_columns!(),
-        " FROM runs WHERE ord < $1 AND ($2 IS NULL OR status = $2) AND ($3 IS NULL OR agent = $3) \
-         AND ($4 IS NULL OR EXISTS (SELECT 1 FROM run_labels l WHERE l.run = runs.id AND l.ord = runs.ord \
-              AND l.key = $4 AND l.value = $5)) \
-         AND ($6 IS NULL OR LOWER(COALESCE(title, '')) LIKE $6 ESCAPE '!' OR LOWER(id) LIKE $6 ESCAPE '!') \
-         ORDER BY ord DESC LIMIT $7"
-    );
-    let label = query.label.as_deref().map(|label| {
-        label
-            .split_once(':')
-            .ok_or_else(|| Problem::invalid("label", "must be key:value"))
-    });
-    let label = label.transpose()?;
-    let text = query.q.as_deref().filter(|q| !q.is_empty()).map(|q| {
-        let plain = q
-            .to_lowercase()
-            .replace('!', "!!")
-            .replace('%', "!%")
-            .replace('_', "!_");
-        format!("%{plain}%")
-    });
-    let rows = conn
-        .fetch(
-            sql,
-            params![
-                before,
-                query.status.map(RunStatus::as_str),
-                query.agent.as_deref(),
-                label.map(|(key, _)| key),
-                label.map(|(_, value)| value),
-                text,
-                query.limit + 1,
-            ],
-        )
-        .await?;
-    rows.into_iter()
-        .map(|mut row| RunRow::read(&mut row))
-        .collect()
-}
-
-use super::rows::run_columns;

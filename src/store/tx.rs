@@ -16,13 +16,22 @@ use super::{
     snapshots::{self, Held},
     warm::Warm,
 };
-use crate::domain::{Event, EventKind, Hash, Problem, RunId, Time, lease::LeaseEnd};
+use crate::domain::{Event, EventKind, Hash, Problem, RunId, Time, lease::LeaseEnd, terms::terms};
 
 static EVENTS: Bulk = Bulk {
     before: "INSERT INTO events (id, run, seq, kind, at, data, hash) VALUES ",
     columns: 7,
     after: "",
 };
+
+/// A term that a run has already is no news.
+static TERMS: Bulk = Bulk {
+    before: "INSERT INTO terms (ord, term) VALUES ",
+    columns: 2,
+    after: " ON CONFLICT DO NOTHING",
+};
+/// Terms of one text that count: a message of a megabyte is not an index.
+const TEXT_TERMS_MAX: usize = 24;
 
 pub struct Tx {
     conn: Box<dyn Transaction>,
@@ -35,6 +44,8 @@ pub struct Tx {
     rows: [(&'static Bulk, Vec<Vec<Param>>); 5],
     touched: HashSet<RunId>,
     states: HashMap<RunId, Held>,
+    /// Terms that runs are found by from now on.
+    terms: HashSet<(i64, String)>,
     warm: Arc<Warm>,
     pub state_max: usize,
 }
@@ -67,6 +78,7 @@ impl Tx {
             .map(|bulk| (bulk, Vec::new())),
             touched: HashSet::new(),
             states: HashMap::new(),
+            terms: HashSet::new(),
             warm,
             state_max,
         })
@@ -161,6 +173,17 @@ impl Tx {
         self.states.insert(run.clone(), held);
     }
 
+    /// The run of this place in the list is found by the words of `text`. What is known of a warm run costs nothing.
+    pub fn mention(&mut self, ord: i64, text: &str) {
+        // Read no further than the words that count.
+        let end = text.char_indices().nth(1_000).map_or(text.len(), |it| it.0);
+        let new = terms(&text[..end])
+            .into_iter()
+            .take(TEXT_TERMS_MAX)
+            .filter(|term| !self.warm.knows_term(ord, term));
+        self.terms.extend(new.map(|term| (ord, term)));
+    }
+
     /// The next number of the one counter: orders runs and decisions too.
     pub fn next_event(&self) -> i64 {
         self.event + 1
@@ -190,6 +213,7 @@ impl Tx {
         for (run, held) in self.states {
             self.warm.put(run, held);
         }
+        self.warm.learn_terms(self.terms);
         Ok(self.event)
     }
 
@@ -200,6 +224,11 @@ impl Tx {
     async fn flush(&mut self) -> Result<(), Error> {
         self.flush_rows().await?;
         self.flush_runs().await?;
+        let rows = self
+            .terms
+            .iter()
+            .map(|(ord, term)| params![*ord, term.as_str()]);
+        TERMS.execute(&mut *self.conn, rows.collect()).await?;
         if self.events.is_empty() {
             return Ok(());
         }

@@ -2,13 +2,22 @@
 //!
 //! An entry counts only if the run's row names the same snapshot and hash: another server may have written.
 
-use std::{collections::HashMap, sync::Mutex};
+use std::{
+    collections::{HashMap, HashSet},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::Mutex,
+};
 
 use super::snapshots::Held;
 use crate::domain::{Hash, RunId};
 
 /// A tree takes several times its JSON; this bounds the JSON.
 const BYTES_MAX: usize = 64 << 20;
+
+/// Terms of one run that are kept; the ones after are not searched for.
+const RUN_TERMS_MAX: usize = 200;
+/// Terms known of all warm runs together; past it they are forgotten, and written again where they are met again.
+const TERMS_MAX: usize = 200_000;
 
 #[derive(Default)]
 pub struct Warm(Mutex<Inner>);
@@ -18,6 +27,8 @@ struct Inner {
     states: HashMap<RunId, (Held, u64)>,
     bytes: usize,
     used: u64,
+    terms: HashMap<i64, HashSet<u64>>,
+    term_count: usize,
 }
 
 impl Warm {
@@ -46,4 +57,37 @@ impl Warm {
             }
         }
     }
+
+    /// Whether the run has this term already, or as many as it may.
+    pub fn knows_term(&self, ord: i64, term: &str) -> bool {
+        let Ok(inner) = self.0.lock() else {
+            return false;
+        };
+        inner
+            .terms
+            .get(&ord)
+            .is_some_and(|known| known.len() >= RUN_TERMS_MAX || known.contains(&fingerprint(term)))
+    }
+
+    pub fn learn_terms(&self, terms: HashSet<(i64, String)>) {
+        let Ok(mut inner) = self.0.lock() else { return };
+        if inner.term_count > TERMS_MAX {
+            inner.terms.clear();
+            inner.term_count = 0;
+        }
+        inner.term_count += terms.len();
+        for (ord, term) in terms {
+            inner
+                .terms
+                .entry(ord)
+                .or_default()
+                .insert(fingerprint(&term));
+        }
+    }
+}
+
+fn fingerprint(term: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    term.hash(&mut hasher);
+    hasher.finish()
 }

@@ -26,7 +26,21 @@ const CALLS: &[(&str, &str, &str)] = &[
 const READS: &[(&str, &[&str])] = &[
     (
         "/v1/runs",
-        &["status", "agent", "label", "q", "limit", "cursor"],
+        &[
+            "status",
+            "agent",
+            "label",
+            "q",
+            "key",
+            "step",
+            "error",
+            "version",
+            "effects_unknown",
+            "owner",
+            "over_usd",
+            "limit",
+            "cursor",
+        ],
     ),
     ("/v1/runs/{id}", &[]),
     ("/v1/runs/{id}/steps", &["after", "limit"]),

@@ -7,7 +7,7 @@ use crate::{
         glyph::Shape,
         sidebar::{FilterGroup, FilterLink},
     },
-    domain::{Counts, RunQuery, RunStatus, words},
+    domain::{Counts, RunQuery, RunStatus, needs::Alike, search::ME, words},
 };
 
 /// Statuses that always have their line; the others come up when there are such runs.
@@ -22,6 +22,20 @@ const ALWAYS: [RunStatus; 7] = [
 ];
 const SOMETIMES: [RunStatus; 2] = [RunStatus::Paused, RunStatus::Pending];
 
+/// Built-in views.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum View {
+    #[default]
+    All,
+    /// Only what needs a person.
+    Needs,
+    /// Runs that I decided about or own.
+    Mine,
+}
+
+/// What "costly" means in the built-in view, in dollars.
+const COSTLY: i64 = 20;
+
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
     pub status: Option<RunStatus>,
@@ -30,38 +44,80 @@ pub struct Filter {
     /// The search box's text, prefixes and all.
     pub q: Option<String>,
     pub cursor: Option<String>,
-    /// Only what needs a person.
-    pub needs: bool,
+    pub view: View,
+    /// Runs that cost more than this.
+    pub over: Option<i64>,
+    /// Where and how runs stopped; an empty version or error is none.
+    pub version: Option<String>,
+    pub step: Option<String>,
+    pub error: Option<String>,
+    pub effects_unknown: Option<bool>,
 }
 
 impl Filter {
     pub fn of(params: &ParamsMap) -> Self {
-        let text = |name| {
-            params
-                .get_str(name)
-                .map(str::trim)
-                .filter(|it| !it.is_empty())
-                .map(str::to_owned)
-        };
+        let maybe_empty = |name| params.get_str(name).map(|it| it.trim().to_owned());
+        let text = |name| maybe_empty(name).filter(|it| !it.is_empty());
         Self {
             status: params.get_str("status").and_then(|it| it.parse().ok()),
             agent: text("agent"),
             label: text("label"),
             q: text("q"),
             cursor: text("cursor"),
-            needs: params.get_str("view") == Some("needs"),
+            view: match params.get_str("view") {
+                Some("needs") => View::Needs,
+                Some("mine") => View::Mine,
+                _ => View::All,
+            },
+            over: params.get_str("over").and_then(|it| it.parse().ok()),
+            version: maybe_empty("version"),
+            step: text("step"),
+            error: maybe_empty("error"),
+            effects_unknown: match params.get_str("effects") {
+                Some("unknown") => Some(true),
+                Some("known") => Some(false),
+                _ => None,
+            },
+        }
+    }
+
+    /// Exactly the runs of one cause.
+    pub fn alike(alike: &Alike) -> Self {
+        let query = alike.query();
+        Self {
+            status: query.status,
+            agent: query.agent,
+            version: query.version,
+            step: query.step,
+            error: query.error,
+            effects_unknown: query.effects_unknown,
+            ..Self::default()
         }
     }
 
     pub fn href(&self) -> String {
         let mut params = ParamsMap::new();
+        let view = match self.view {
+            View::All => None,
+            View::Needs => Some("needs"),
+            View::Mine => Some("mine"),
+        };
+        let effects = self.effects_unknown.map(|it| match it {
+            true => "unknown",
+            false => "known",
+        });
         let pairs = [
             ("status", self.status.map(|it| it.as_str().to_owned())),
             ("agent", self.agent.clone()),
             ("label", self.label.clone()),
+            ("version", self.version.clone()),
+            ("step", self.step.clone()),
+            ("error", self.error.clone()),
+            ("effects", effects.map(str::to_owned)),
+            ("over", self.over.map(|it| it.to_string())),
             ("q", self.q.clone()),
             ("cursor", self.cursor.clone()),
-            ("view", self.needs.then(|| "needs".into())),
+            ("view", view.map(str::to_owned)),
         ];
         for (name, value) in pairs {
             if let Some(value) = value {
@@ -76,6 +132,12 @@ impl Filter {
             status: self.status,
             agent: self.agent.clone(),
             label: self.label.clone(),
+            version: self.version.clone(),
+            step: self.step.clone(),
+            error: self.error.clone(),
+            effects_unknown: self.effects_unknown,
+            over_usd: self.over,
+            owner: (self.view == View::Mine).then(|| ME.to_owned()),
             cursor: self.cursor.clone(),
             ..RunQuery::default()
         };
@@ -90,11 +152,30 @@ impl Filter {
         *self == Self::default()
     }
 
+    pub fn needs(&self) -> bool {
+        self.view == View::Needs
+    }
+
+    /// What may be an id or a key: one word, searched for by itself.
+    pub fn pasted(&self) -> Option<String> {
+        let text = self.q.as_deref()?;
+        let word = text.strip_prefix("key:").unwrap_or(text);
+        let alone = Self {
+            q: self.q.clone(),
+            ..Self::default()
+        };
+        let one = *self == alone && !word.is_empty() && !word.contains(char::is_whitespace);
+        one.then(|| word.to_owned())
+    }
+
     /// The filter without its place in the list.
-    fn top(&self) -> Self {
+    pub fn top(&self) -> Self {
         Self {
             cursor: None,
-            needs: false,
+            view: match self.view {
+                View::Needs => View::All,
+                view => view,
+            },
             ..self.clone()
         }
     }
@@ -130,6 +211,55 @@ impl Filter {
             self.label.clone(),
             Self {
                 label: None,
+                ..top.clone()
+            },
+        );
+        chip(
+            "version",
+            self.version.clone().map(said),
+            Self {
+                version: None,
+                ..top.clone()
+            },
+        );
+        chip(
+            "at step",
+            self.step.clone(),
+            Self {
+                step: None,
+                ..top.clone()
+            },
+        );
+        let lost = self.status == Some(RunStatus::Crashed);
+        let error = self.error.clone().map(|it| match it.is_empty() && lost {
+            true => "lease lost".to_owned(),
+            false => said(it),
+        });
+        chip(
+            "error",
+            error,
+            Self {
+                error: None,
+                ..top.clone()
+            },
+        );
+        let effects = self.effects_unknown.map(|it| match it {
+            true => "unknown".to_owned(),
+            false => "none unknown".to_owned(),
+        });
+        chip(
+            "effects",
+            effects,
+            Self {
+                effects_unknown: None,
+                ..top.clone()
+            },
+        );
+        chip(
+            "cost",
+            self.over.map(|usd| format!("over ${usd}")),
+            Self {
+                over: None,
                 ..top.clone()
             },
         );
@@ -197,16 +327,32 @@ impl Filter {
                 title: "Views",
                 links: vec![
                     view("All runs", Self::default()),
+                    view("Needs you", viewed(View::Needs)),
+                    view("Mine", viewed(View::Mine)),
                     view(
-                        "Needs you",
+                        "Over $20",
                         Self {
-                            needs: true,
+                            over: Some(COSTLY),
                             ..Self::default()
                         },
                     ),
                 ],
             },
         ]
+    }
+}
+
+fn viewed(view: View) -> Filter {
+    Filter {
+        view,
+        ..Filter::default()
+    }
+}
+
+fn said(value: String) -> String {
+    match value.is_empty() {
+        true => "none".to_owned(),
+        false => value,
     }
 }
 
@@ -220,6 +366,9 @@ mod tests {
             status: Some(RunStatus::Crashed),
             agent: Some("invoice & co".into()),
             q: Some("october label:team:billing".into()),
+            error: Some(String::new()),
+            effects_unknown: Some(false),
+            view: View::Mine,
             ..Filter::default()
         };
         let href = filter.href();

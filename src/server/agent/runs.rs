@@ -72,9 +72,11 @@ pub async fn create(
 ))]
 pub async fn list(
     State(app): State<App>,
+    Extension(who): Extension<Option<Principal>>,
     Query(query): Query<RunQuery>,
 ) -> Result<Json<RunPage>, Refusal> {
     query.check()?;
+    let query = query.asked_by(&caller(who)?.name);
     Ok(Json(app.store.runs(&query).await?))
 }
 

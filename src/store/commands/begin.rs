@@ -9,7 +9,6 @@ use crate::{
         Code, Epoch, EventKind, Hash, Outcome, Problem, Recovery, RunId, StepStatus,
         begin::{self, Asked, BeginOutcome},
         protocol::{BeginAnswer, NextStep},
-        run::At,
     },
     store::{
         Error,
@@ -153,7 +152,9 @@ async fn first(
         begun_at: tx.now,
         ended_at: None,
     };
-    let row = step.inserted(&run.id, &new.input, new.gate.as_ref(), &new.links);
+    tx.mention(run.ord, &step.name);
+    tx.mention(run.ord, &plain_words(step.key.as_str()));
+    let row = step.inserted(run, &new.input, new.gate.as_ref(), &new.links);
     tx.later(&run.id, &step::INSERT, row);
     if run.announced > 0 {
         let met =
@@ -162,6 +163,13 @@ async fn first(
     }
     attempt(tx, run, &step, None).await?;
     Ok(told(run, &step, outcome))
+}
+
+/// Of a key only what may come again; a key with a number in it is found whole.
+fn plain_words(key: &str) -> String {
+    let words = key.split(|letter: char| !letter.is_alphanumeric());
+    let plain = words.filter(|word| !word.contains(|letter: char| letter.is_numeric()));
+    plain.collect::<Vec<_>>().join(" ")
 }
 
 async fn again(
@@ -230,11 +238,7 @@ async fn attempt(
         has_evidence: false,
     };
     tx.later(&run.id, &attempt::INSERT, row.inserted(&run.id, input));
-    run.at = Some(At {
-        seq: step.seq,
-        name: step.name.clone(),
-        status: step.status,
-    });
+    run.is_at(step);
     let kind = if waits {
         EventKind::StepWaiting
     } else {

@@ -147,9 +147,7 @@ impl Commit {
         }
         run.recoveries = 0;
         run.spend(self.body.usage.as_ref());
-        if let Some(at) = run.at.as_mut().filter(|at| at.seq == self.seq) {
-            at.status = step.status;
-        }
+        run.became(&step);
         let data = json!({
             "attempt": attempt.attempt, "result": result_hash, "snapshot": run.snapshot, "hash": run.hash,
             "usage": self.body.usage,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     domain::{
         self, Code, Epoch, EventKind, Hash, Problem, RunDetail, RunId, RunStatus, Usage,
-        protocol::CreateRun,
+        protocol::CreateRun, strip::Strip,
     },
     store::{
         Error,
@@ -89,6 +89,9 @@ impl Create {
             committed: 0,
             announced: body.plan.len() as i64,
             at: None,
+            error_kind: None,
+            effects_unknown: false,
+            strip: Strip::default(),
             usage: Usage::default(),
             created_at: now,
             updated_at: now,
@@ -108,6 +111,9 @@ impl Create {
             "snapshot": 0, "hash": run.hash,
         });
         tx.emit(&run.id, None, EventKind::RunCreated, data);
+        tx.mention(ord, run.id.as_str());
+        tx.mention(ord, run.id.short());
+        tx.mention(ord, run.title.as_deref().unwrap_or_default());
         tx.save(&run);
         Ok(run)
     }

@@ -44,7 +44,7 @@ impl Command for Decision {
         let open = StepRow::open(tx.conn(), &run.id).await?;
         self.settled(&open)?;
         let id = tx.next_event();
-        self.record(tx, id, based_on).await?;
+        self.record(tx, &run, id, based_on).await?;
         let decision = decision::Decision {
             id,
             kind: self.body.kind,
@@ -156,7 +156,7 @@ impl Decision {
         lease_end::become_status(tx, run, status);
     }
 
-    async fn record(&self, tx: &mut Tx, id: i64, version: i64) -> Result<(), Error> {
+    async fn record(&self, tx: &mut Tx, run: &RunRow, id: i64, version: i64) -> Result<(), Error> {
         let sql = "INSERT INTO decisions (id, run, kind, author, reason, step, version, body, at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
         let now = tx.now;
@@ -172,6 +172,10 @@ impl Decision {
             now,
         ];
         tx.conn().execute(sql, params).await?;
+        let mine = "INSERT INTO decided (author, ord) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+        tx.conn()
+            .execute(mine, params![self.author.name.as_str(), run.ord])
+            .await?;
         Ok(())
     }
 

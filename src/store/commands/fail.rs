@@ -92,9 +92,12 @@ impl Command for Fail {
         let row = attempt.ended(&run.id, Some(&self.body.error));
         tx.later(&run.id, &attempt::END, row);
         run.spend(self.body.usage.as_ref());
-        if let Some(at) = run.at.as_mut().filter(|at| at.seq == self.seq) {
-            at.status = step.status;
+        run.became(&step);
+        if run.at.as_ref().is_some_and(|at| at.seq == self.seq) {
+            run.error_kind = Some(self.body.error.kind.clone());
         }
+        tx.mention(run.ord, &self.body.error.kind);
+        tx.mention(run.ord, &self.body.error.message);
         let kind = match after {
             AfterFailure::Hold => EventKind::StepCrashed,
             _ => EventKind::StepFailed,

@@ -60,6 +60,12 @@ impl Command for Finish {
         lease_end::close(tx, &mut run, LeaseEnd::Finish, now, Some(body)).await?;
         run.finished_at = Some(now);
         run.signal = None;
+        run.effects_unknown = open.iter().any(|step| step.unknown);
+        if let Some(error) = &self.body.error {
+            run.error_kind.get_or_insert_with(|| error.kind.clone());
+            tx.mention(run.ord, &error.kind);
+            tx.mention(run.ord, &error.message);
+        }
         let data = json!({
             "outcome": self.body.outcome, "result": Hash::of(&self.body.result), "error": self.body.error,
         });

@@ -76,6 +76,7 @@ pub async fn grant(tx: &mut Tx, mut run: RunRow, body: &LeaseRun) -> Result<Leas
     run.updated_at = tx.now;
     run.started_at = run.started_at.or(Some(tx.now));
     run.runnable_at = None;
+    run.effects_unknown = false;
     run.code_version = body.version.clone().or(run.code_version);
     run.model = body.model.clone().or(run.model);
     let sql = "INSERT INTO leases (run, epoch, worker, version, model, granted_at) \

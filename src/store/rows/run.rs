@@ -13,7 +13,9 @@ use super::{
 use crate::{
     domain::{
         AgentError, Epoch, Hash, Run, RunDetail, RunId, RunStatus, Signal, StepStatus, Time, Usage,
+        needs::Alike,
         run::{At, Lease, Link, OnCrash, Parent},
+        strip::Strip,
     },
     store::Error,
 };
@@ -50,6 +52,9 @@ pub struct RunRow {
     pub committed: i64,
     pub announced: i64,
     pub at: Option<At>,
+    pub error_kind: Option<String>,
+    pub effects_unknown: bool,
+    pub strip: Strip,
     pub usage: Usage,
     pub created_at: Time,
     pub updated_at: Time,
@@ -62,7 +67,7 @@ macro_rules! columns {
         "id, ord, agent, title, status, version, code_version, model, labels, links, parent_run, \
          parent_seq, origin, on_crash, max_recoveries, recoveries, runnable_at, worker, epoch, \
          ttl_ms, expires_at, heartbeat_at, signal, snapshot, hash, steps, committed, announced, \
-         at_seq, at_name, at_status, input_tokens, output_tokens, cost_usd, created_at, updated_at, \
+         at_seq, at_name, at_status, error_kind, effects_unknown, strip, input_tokens, output_tokens, cost_usd, created_at, updated_at, \
          started_at, finished_at"
     };
 }
@@ -76,8 +81,9 @@ pub static UPDATE: Bulk = Bulk {
          committed = v.column17, announced = v.column18, at_seq = v.column19, at_name = v.column20, \
          at_status = v.column21, input_tokens = v.column22, output_tokens = v.column23, \
          cost_usd = v.column24, updated_at = v.column25, started_at = v.column26, \
-         finished_at = v.column27 FROM (VALUES ",
-    columns: 27,
+         finished_at = v.column27, error_kind = v.column28, effects_unknown = v.column29, \
+         strip = v.column30, needs = v.column31, cause = v.column32 FROM (VALUES ",
+    columns: 32,
     after: ") AS v WHERE runs.id = v.column1",
 };
 
@@ -122,6 +128,9 @@ impl RunRow {
                 (Some(seq), Some(name), Some(status)) => Some(At { seq, name, status }),
                 _ => None,
             },
+            error_kind: row.opt_text()?,
+            effects_unknown: row.flag()?,
+            strip: row.text()?.into(),
             usage: Usage {
                 input_tokens: row.opt_int()?,
                 output_tokens: row.opt_int()?,
@@ -226,7 +235,46 @@ impl RunRow {
             self.updated_at,
             self.started_at,
             self.finished_at,
+            self.error_kind.as_deref(),
+            self.effects_unknown,
+            String::from(self.strip.clone()),
+            self.needs(),
+            self.cause(),
         ]
+    }
+
+    /// Where it stands among the runs that need a person: effects unknown first.
+    fn needs(&self) -> Option<i64> {
+        let needs = self.status.needs_you();
+        needs.then_some(i64::from(!self.effects_unknown))
+    }
+
+    fn cause(&self) -> Option<String> {
+        match self.status {
+            RunStatus::Crashed | RunStatus::Failed => {
+                Alike::of(&self.to_run()).map(|alike| alike.id())
+            }
+            _ => None,
+        }
+    }
+
+    /// The step it is at, which is now this; the error of another attempt is not this one's.
+    pub fn is_at(&mut self, step: &super::StepRow) {
+        self.at = Some(At {
+            seq: step.seq,
+            name: step.name.clone(),
+            status: step.status,
+        });
+        self.error_kind = None;
+        self.strip.set(step.seq, step.status, step.attempts);
+    }
+
+    /// A step that may not be the one it is at.
+    pub fn became(&mut self, step: &super::StepRow) {
+        if let Some(at) = self.at.as_mut().filter(|at| at.seq == step.seq) {
+            at.status = step.status;
+        }
+        self.strip.set(step.seq, step.status, step.attempts);
     }
 
     /// The lease, if one is alive at `now`.
@@ -280,6 +328,9 @@ impl RunRow {
             committed: self.committed,
             announced: self.announced,
             at: self.at.clone(),
+            error_kind: self.error_kind.clone(),
+            effects_unknown: self.effects_unknown,
+            strip: self.strip.clone(),
             usage: self.usage,
             created_at: self.created_at,
             updated_at: self.updated_at,

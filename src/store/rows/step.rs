@@ -75,8 +75,8 @@ macro_rules! columns {
 pub static INSERT: Bulk = Bulk {
     before: "INSERT INTO steps (run, seq, key, name, kind, tool, input, input_hash, effect, recovery, \
          max_attempts, backoff_ms, gate, refs, links, status, attempts, failures, generation, told, epoch, \
-         unknown, given, begun_at) VALUES ",
-    columns: 24,
+         unknown, given, begun_at, ord) VALUES ",
+    columns: 25,
     after: "",
 };
 
@@ -204,13 +204,13 @@ impl StepRow {
     /// The row of a new step, for [`INSERT`].
     pub fn inserted(
         &self,
-        run: &RunId,
+        run: &super::RunRow,
         input: &Value,
         gate: Option<&Gate>,
         links: &[Link],
     ) -> Vec<Param> {
         params![
-            run.as_str(),
+            run.id.as_str(),
             self.seq,
             self.key.as_str(),
             self.name.as_str(),
@@ -234,6 +234,7 @@ impl StepRow {
             self.unknown,
             self.given,
             self.begun_at,
+            run.ord,
         ]
     }
 

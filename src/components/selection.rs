@@ -1,0 +1,217 @@
+//! Which rows are picked: by their boxes, a range with Shift, or `x` on the focused row.
+
+use std::collections::BTreeMap;
+
+use leptos::{ev, html, prelude::*, wasm_bindgen::JsCast as _, web_sys};
+
+use super::{keyboard::Keys, run_row::title};
+use crate::domain::{Run, RunId, RunStatus};
+
+/// As many as one decision may carry.
+pub const PICKED_MAX: usize = 200;
+
+/// What a decision has to know about a picked run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picked {
+    pub version: i64,
+    pub status: RunStatus,
+    /// A worker holds it and hears of a request at its next step.
+    pub live: bool,
+}
+
+impl Picked {
+    fn of(run: &Run) -> Self {
+        Self {
+            version: run.version,
+            status: run.status,
+            live: run.lease.is_some(),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Selection {
+    picked: RwSignal<BTreeMap<RunId, Picked>>,
+    /// The rows on the screen that can be picked.
+    shown: StoredValue<BTreeMap<RunId, Signal<Run>>>,
+    /// Where a range begins.
+    anchor: StoredValue<Option<RunId>>,
+    /// Boxes do nothing before the page is alive.
+    alive: RwSignal<bool>,
+}
+
+impl Selection {
+    pub fn new() -> Self {
+        let selection = Self {
+            picked: RwSignal::new(BTreeMap::new()),
+            shown: StoredValue::new(BTreeMap::new()),
+            anchor: StoredValue::new(None),
+            alive: RwSignal::new(false),
+        };
+        Effect::new(move || {
+            selection.alive.set(true);
+            let keys = expect_context::<Keys>();
+            let pressed = window_event_listener(ev::keydown, move |event| {
+                let plain = !(event.ctrl_key() || event.meta_key() || event.alt_key());
+                if plain && event.key() == "x" && keys.on.get_untracked() {
+                    selection.toggle_focused();
+                }
+            });
+            on_cleanup(move || pressed.remove());
+        });
+        selection
+    }
+
+    pub fn picked(self) -> Signal<BTreeMap<RunId, Picked>> {
+        self.picked.into()
+    }
+
+    pub fn clear(self) {
+        self.picked.update(BTreeMap::clear);
+        self.anchor.set_value(None);
+    }
+
+    fn has(self, id: &RunId) -> bool {
+        self.picked.with(|picked| picked.contains_key(id))
+    }
+
+    fn pick(self, id: &RunId, on: bool) {
+        let run = self.shown.with_value(|shown| shown.get(id).copied());
+        let known = run.and_then(|run| run.try_with_untracked(Picked::of));
+        self.picked.update(|picked| match (on, known) {
+            (true, Some(known)) if picked.len() < PICKED_MAX => {
+                picked.insert(id.clone(), known);
+            }
+            _ => {
+                picked.remove(id);
+            }
+        });
+    }
+
+    /// A box was clicked; with Shift, all rows from the last one clicked become the same.
+    fn clicked(self, id: &RunId, on: bool, range: bool) {
+        let ids = match self.anchor.get_value().filter(|_| range) {
+            Some(anchor) => between(&anchor, id),
+            None => vec![id.clone()],
+        };
+        ids.iter().for_each(|id| self.pick(id, on));
+        self.anchor.set_value(Some(id.clone()));
+    }
+
+    fn toggle_focused(self) {
+        let row = document()
+            .active_element()
+            .filter(|it| !matches!(it.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT"))
+            .and_then(|it| it.closest("tr[data-run]").ok().flatten());
+        if let Some(id) = row.as_ref().and_then(run_of) {
+            let on = !self
+                .picked
+                .with_untracked(|picked| picked.contains_key(&id));
+            self.clicked(&id, on, false);
+        }
+    }
+
+    /// Follows a row as long as it is shown.
+    fn show(self, run: Signal<Run>) {
+        let id = run.with_untracked(|run| run.id.clone());
+        self.shown.update_value(|shown| {
+            shown.insert(id.clone(), run);
+        });
+        let moved = id.clone();
+        Effect::new(move || {
+            let now = run.with(Picked::of);
+            let stale = |picked: &BTreeMap<RunId, Picked>| {
+                picked.get(&moved).is_some_and(|known| *known != now)
+            };
+            if self.picked.with_untracked(stale) {
+                self.picked.update(|picked| {
+                    picked.insert(moved.clone(), now.clone());
+                });
+            }
+        });
+        on_cleanup(move || {
+            self.shown.try_update_value(|shown| match shown.get(&id) {
+                Some(it) if *it == run => shown.remove(&id),
+                _ => None,
+            });
+        });
+    }
+}
+
+/// The runs of the rows from one to another, as they stand on the screen.
+fn between(one: &RunId, other: &RunId) -> Vec<RunId> {
+    let Ok(rows) = document().query_selector_all("tr[data-run]") else {
+        return vec![other.clone()];
+    };
+    let ids: Vec<RunId> = (0..rows.length())
+        .filter_map(|index| run_of(&rows.get(index)?.dyn_into().ok()?))
+        .collect();
+    let place = |id: &RunId| ids.iter().position(|it| it == id);
+    match (place(one), place(other)) {
+        (Some(a), Some(b)) => ids[a.min(b)..=a.max(b)].to_vec(),
+        _ => vec![other.clone()],
+    }
+}
+
+fn run_of(row: &web_sys::Element) -> Option<RunId> {
+    row.get_attribute("data-run")?.parse().ok()
+}
+
+#[component]
+pub fn SelectBox(run: Signal<Run>, selection: Selection) -> impl IntoView {
+    selection.show(run);
+    let id = run.with_untracked(|run| run.id.clone());
+    let label = move || run.with(|run| format!("Select {}", title(run)));
+    let is_on = {
+        let id = id.clone();
+        move || selection.has(&id)
+    };
+    let click = move |event: ev::MouseEvent| {
+        let on = event
+            .target()
+            .and_then(|it| it.dyn_into::<web_sys::HtmlInputElement>().ok())
+            .is_some_and(|it| it.checked());
+        selection.clicked(&id, on, event.shift_key());
+    };
+    view! {
+        <label class="select">
+            <input
+                type="checkbox"
+                aria-label=label
+                disabled=move || !selection.alive.get()
+                prop:checked=is_on
+                on:click=click
+            />
+        </label>
+    }
+    .into_any()
+}
+
+/// Picks all rows that are shown, or none.
+#[component]
+pub fn SelectAll(selection: Selection) -> impl IntoView {
+    let input = NodeRef::<html::Input>::new();
+    let any = move || selection.picked.with(|picked| !picked.is_empty());
+    let click = move |_| {
+        if selection.picked.with_untracked(|picked| !picked.is_empty()) {
+            return selection.clear();
+        }
+        let shown = selection
+            .shown
+            .with_value(|shown| shown.keys().cloned().collect::<Vec<_>>());
+        shown.iter().for_each(|id| selection.pick(id, true));
+    };
+    view! {
+        <label class="select">
+            <input
+                node_ref=input
+                type="checkbox"
+                aria-label="Select all runs shown"
+                disabled=move || !selection.alive.get()
+                prop:checked=any
+                on:click=click
+            />
+        </label>
+    }
+    .into_any()
+}

@@ -1,0 +1,252 @@
+//! What can be done with the picked runs: copy, open, pause, cancel. The dialog says what will happen before it does.
+
+use std::collections::BTreeMap;
+
+use leptos::{html, prelude::*, web_sys};
+
+use super::selection::{Picked, Selection};
+use crate::domain::{
+    DecisionKind, RunId, RunStatus,
+    bulk::{Decided, Ordered},
+    words,
+};
+
+/// Pages opened at once; browsers stop more than a few.
+const OPEN_MAX: usize = 20;
+
+#[component]
+pub fn SelectionBar(
+    selection: Selection,
+    /// Whether this person may decide about runs.
+    #[prop(into)]
+    may_decide: Signal<bool>,
+    /// Carries out what was ordered.
+    order: Callback<Ordered>,
+    /// What came of it, run by run; none while it is under way or nothing was ordered.
+    #[prop(into)]
+    outcome: Signal<Option<Vec<Decided>>>,
+    on_close: Callback<()>,
+) -> impl IntoView {
+    let picked = selection.picked();
+    let kind = RwSignal::new(DecisionKind::Pause);
+    let dialog = NodeRef::<html::Dialog>::new();
+    let ask = move |what: DecisionKind| {
+        kind.set(what);
+        on_close.run(());
+        if let Some(dialog) = dialog.get_untracked() {
+            let _ = dialog.show_modal();
+        }
+    };
+    let said = move || match picked.with(BTreeMap::len) {
+        0 => String::new(),
+        n => format!("{} selected", words::number(n as i64)),
+    };
+    view! {
+        <div class="selection" class:is-empty=move || picked.with(BTreeMap::is_empty) role="region" aria-label="Selected runs">
+            <p role="status">{said}</p>
+            {move || (!picked.with(BTreeMap::is_empty)).then(|| view! {
+                <button type="button" class="button" on:click=move |_| copy(&picked.get_untracked())>"Copy ids"</button>
+                <button type="button" class="button" on:click=move |_| open(&picked.get_untracked())>"Open in new tabs"</button>
+                {move || may_decide.get().then(|| view! {
+                    <button type="button" class="button" on:click=move |_| ask(DecisionKind::Pause)>"Pause…"</button>
+                    <button type="button" class="button" on:click=move |_| ask(DecisionKind::Cancel)>"Cancel…"</button>
+                })}
+                <button type="button" class="button" on:click=move |_| selection.clear()>"Clear selection"</button>
+            })}
+        </div>
+        <dialog node_ref=dialog class="sheet" aria-labelledby="order-title" on:close=move |_| on_close.run(())>
+            {move || match outcome.get() {
+                Some(outcome) => view! { <Outcome kind=kind.get_untracked() outcome/> }.into_any(),
+                None => view! { <Order picked kind order/> }.into_any(),
+            }}
+        </dialog>
+    }
+    .into_any()
+}
+
+#[component]
+fn Order(
+    picked: Signal<BTreeMap<RunId, Picked>>,
+    kind: RwSignal<DecisionKind>,
+    order: Callback<Ordered>,
+) -> impl IntoView {
+    let reason = RwSignal::new(String::new());
+    let busy = RwSignal::new(false);
+    let verb = move || picked.with(|picked| heading(kind.get(), picked.len()));
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        busy.set(true);
+        order.run(Ordered {
+            kind: kind.get_untracked(),
+            reason: reason.get_untracked(),
+            runs: picked.with_untracked(|picked| {
+                let runs = picked.iter();
+                runs.map(|(id, known)| (id.clone(), known.version))
+                    .collect()
+            }),
+        });
+    };
+    view! {
+        <h2 id="order-title">{verb}</h2>
+        <p class="sheet-text">{move || picked.with(|picked| consequences(kind.get(), picked))}</p>
+        <form on:submit=submit>
+            <label class="field">
+                "Reason"
+                <textarea
+                    name="reason"
+                    rows="2"
+                    required=true
+                    maxlength="1000"
+                    prop:value=move || reason.get()
+                    on:input=move |event| reason.set(event_target_value(&event))
+                ></textarea>
+            </label>
+            <div class="sheet-foot">
+                <button type="submit" class="button" formmethod="dialog" formnovalidate=true value="back" on:click=back>"Back"</button>
+                <button type="submit" class="button primary" disabled=move || busy.get()>{verb}</button>
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+fn back(event: leptos::ev::MouseEvent) {
+    event.prevent_default();
+    close_dialog();
+}
+
+fn close_dialog() {
+    use leptos::wasm_bindgen::JsCast as _;
+    let open = document().query_selector("dialog[open]").ok().flatten();
+    if let Some(open) = open.and_then(|it| it.dyn_into::<web_sys::HtmlDialogElement>().ok()) {
+        open.close();
+    }
+}
+
+/// What came of it, run by run.
+#[component]
+fn Outcome(kind: DecisionKind, outcome: Vec<Decided>) -> impl IntoView {
+    let done = outcome.iter().filter(|it| it.refused.is_none()).count();
+    let refused = outcome
+        .into_iter()
+        .filter_map(|it| Some((it.run, it.refused?)));
+    let refused = refused.map(|(run, why)| {
+        view! { <li><code>{run.short().to_owned()}</code>": "<bdi>{why}</bdi></li> }
+    });
+    let title = match kind {
+        DecisionKind::Pause => format!("Asked {done} to pause"),
+        _ => format!("Asked {done} to stop"),
+    };
+    view! {
+        <h2 id="order-title">{title}</h2>
+        <ul class="sheet-text">{refused.collect_view()}</ul>
+        <div class="sheet-foot">
+            <button type="button" class="button" on:click=|_| close_dialog()>"Close"</button>
+        </div>
+    }
+    .into_any()
+}
+
+/// "Cancel 3 runs"
+fn heading(kind: DecisionKind, n: usize) -> String {
+    let verb = match kind {
+        DecisionKind::Pause => "Pause",
+        _ => "Cancel",
+    };
+    match n {
+        1 => format!("{verb} 1 run"),
+        n => format!("{verb} {n} runs"),
+    }
+}
+
+/// What will happen, by what each run is: "2 stop at their next step boundary, 1 at once".
+fn consequences(kind: DecisionKind, picked: &BTreeMap<RunId, Picked>) -> String {
+    let count = |fits: &dyn Fn(&Picked) -> bool| picked.values().filter(|it| fits(it)).count();
+    let over = |it: &Picked| it.status.over();
+    let paused = |it: &Picked| it.status == RunStatus::Paused && kind == DecisionKind::Pause;
+    let idle = |it: &Picked| over(it) || paused(it);
+    let (later, now) = (
+        count(&|it| !idle(it) && it.live),
+        count(&|it| !idle(it) && !it.live),
+    );
+    let verb = |n: usize| match (kind, n) {
+        (DecisionKind::Pause, 1) => "pauses",
+        (DecisionKind::Pause, _) => "pause",
+        (_, 1) => "stops",
+        _ => "stop",
+    };
+    let mut said = Vec::new();
+    if later > 0 {
+        let whose = if later == 1 { "its" } else { "their" };
+        said.push(format!(
+            "{later} {} at {whose} next step boundary",
+            verb(later)
+        ));
+    }
+    if now > 0 {
+        said.push(format!("{now} {} at once", verb(now)));
+    }
+    let (is_over, is_paused) = (count(&over), count(&paused));
+    if is_over > 0 {
+        let are = if is_over == 1 { "is" } else { "are" };
+        said.push(format!("{is_over} {are} over already"));
+    }
+    if is_paused > 0 {
+        let are = if is_paused == 1 { "is" } else { "are" };
+        said.push(format!("{is_paused} {are} paused already"));
+    }
+    let undone = match kind {
+        DecisionKind::Cancel => " Nothing that they did outside is undone.",
+        _ => "",
+    };
+    format!("{}.{undone}", said.join(", "))
+}
+
+fn copy(picked: &BTreeMap<RunId, Picked>) {
+    let ids: Vec<_> = picked.keys().map(RunId::as_str).collect();
+    // A browser may refuse; the ids stay selected.
+    let _ = window().navigator().clipboard().write_text(&ids.join("\n"));
+}
+
+fn open(picked: &BTreeMap<RunId, Picked>) {
+    for id in picked.keys().take(OPEN_MAX) {
+        let _ = window().open_with_url_and_target(&format!("/runs/{id}"), "_blank");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picked(each: &[(RunStatus, bool)]) -> BTreeMap<RunId, Picked> {
+        let one = |(index, (status, live)): (usize, &(RunStatus, bool))| {
+            let id = format!("r{index}").parse().unwrap();
+            let known = Picked {
+                version: 1,
+                status: *status,
+                live: *live,
+            };
+            (id, known)
+        };
+        each.iter().enumerate().map(one).collect()
+    }
+
+    #[test]
+    fn the_dialog_says_what_will_happen_to_each() {
+        let three = picked(&[
+            (RunStatus::Running, true),
+            (RunStatus::Running, true),
+            (RunStatus::Crashed, false),
+        ]);
+        assert_eq!(heading(DecisionKind::Cancel, three.len()), "Cancel 3 runs");
+        assert_eq!(
+            consequences(DecisionKind::Cancel, &three),
+            "2 stop at their next step boundary, 1 stops at once. Nothing that they did outside is undone."
+        );
+        let two = picked(&[(RunStatus::Paused, false), (RunStatus::Done, false)]);
+        assert_eq!(
+            consequences(DecisionKind::Pause, &two),
+            "1 is over already, 1 is paused already."
+        );
+    }
+}
