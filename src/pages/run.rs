@@ -22,7 +22,7 @@ use crate::{
         step_list::StepList,
     },
     domain::{
-        AsOf, Code, Event, Problem, RunId,
+        AsOf, Code, Frame, Problem, RunId,
         protocol::StepPage,
         sheet::{RunSheet, StepSheet},
     },
@@ -112,13 +112,17 @@ pub fn RunPage() -> impl IntoView {
     .into_any()
 }
 
-/// Reads again what an event of this run touched, a few events at a time.
+/// Reads again what a frame with this run touched, a few frames at a time.
 fn keep_current(id: Memo<String>, read: Read) {
+    let live = expect_context::<Live>();
+    Effect::new(move || live.watch(id.with(|id| id.parse().ok())));
     let due = StoredValue::new(false);
-    let touches = move |event: &Event| id.with_untracked(|id| event.run.as_str() == id);
-    expect_context::<Live>().listen(move |message| {
+    let touches = move |frame: &Frame| {
+        id.with_untracked(|id| frame.runs.iter().any(|run| run.id.as_str() == id))
+    };
+    live.listen(move |message| {
         let ours = match &message {
-            Message::Event(event) => touches(event),
+            Message::Frame(frame) => touches(frame),
             Message::ReadAgain => true,
         };
         if ours && !due.get_value() {

@@ -106,7 +106,7 @@ fn needs_view(answer: Answer<NeedsYou>, board: Board, read: Resource<Answer<Need
     let rows = needs
         .runs
         .into_iter()
-        .map(|run| board.row(Place::NeedsYou, run));
+        .map(|run| board.row(Place::NeedsYou, event, run));
     let causes = needs.causes.into_iter().map(|cause| {
         let href = cause_filter(&cause).href();
         (cause, href)
@@ -156,7 +156,7 @@ fn list_view(
         .into_iter()
         .filter(|run| belongs_in_list(&query, run));
     let rows = listed
-        .map(|run| board.row(Place::List, run))
+        .map(|run| board.row(Place::List, event, run))
         .collect::<Vec<_>>();
     let older = page.next.map(|next| {
         Filter {

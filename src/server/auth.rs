@@ -42,6 +42,7 @@ fn door(method: &Method, path: &str) -> Door {
             Door::Needs(Action::Decide)
         }
         _ if path.starts_with("/v1/") => Door::Needs(Action::Advance),
+        "/live" => Door::Needs(Action::Read),
         // Server functions authorise their own action on top of this.
         _ if path.starts_with("/api/") => Door::Needs(Action::Read),
         _ => Door::Page,
