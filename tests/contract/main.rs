@@ -20,6 +20,7 @@ mod gates;
 mod hostile_bodies;
 mod leases;
 mod limits;
+mod live;
 mod openapi;
 mod operations;
 mod patches;
