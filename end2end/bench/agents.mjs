@@ -19,5 +19,5 @@ const more = () => {
 const body = (n) => ({ patch: [{ op: "replace", path: "/note", value: `${n} ${note}` }] });
 await Promise.all(runs.map((run) => work(post, run, more, body)));
 await Promise.all(runs.map((run) => post(`/runs/${run.id}/finish`, { epoch: run.epoch, outcome: "done" })));
-console.log(committed / Number(seconds));
+console.log(String(committed / Number(seconds)));
 process.exit(0);

@@ -15,8 +15,8 @@ const LONG = setting("STEPS", 100_000);
 const LOADS = setting("LOADS", 9);
 const VIEWERS = setting("VIEWERS", 500);
 const AGENTS = 16;
-const AGENT_SECONDS = setting("SECONDS", 8);
-const ROUNDS = setting("ROUNDS", 3);
+const AGENT_SECONDS = setting("SECONDS", 5);
+const ROUNDS = setting("ROUNDS", 5);
 const COMMITS = setting("COMMITS", 200);
 
 const median = (all: number[]) => percentile(all, 0.5);

@@ -130,3 +130,11 @@ test("from the list to a run and on to another, each page follows what it shows"
     await expect(list(admin).getByRole("row", { name: title })).toContainText("running 4 ·");
   }
 });
+
+test("signing out ends the stream of every tab", async ({ admin, server, consoleErrors }) => {
+  await expectLive(admin);
+  const answer = await admin.request.post(`${server.url}/signout`, { headers: { origin: server.url } });
+  expect(answer.ok()).toBe(true);
+  await expect(connection(admin)).toHaveText("signed out");
+  consoleErrors.length = 0; // the browser reports the refusal
+});

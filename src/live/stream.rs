@@ -58,7 +58,11 @@ impl Live {
         let idle = self
             .tab
             .with_value(|tab| tab.source.is_none() && tab.retry.is_none());
-        if idle && self.connection.get_untracked() == Connection::Live {
+        let wanted = matches!(
+            self.connection.get_untracked(),
+            Connection::Live | Connection::Connecting
+        );
+        if idle && wanted {
             self.open();
         }
     }
@@ -179,7 +183,10 @@ impl Live {
             })
             .unwrap_or(1);
         let pause = PAUSE_FIRST * 2u32.pow((refusals - 1).min(8));
-        let again = move || spawn_local(self.catch_up());
+        let again = move || {
+            self.tab.update_value(|tab| tab.retry = None);
+            spawn_local(self.catch_up());
+        };
         if let Ok(handle) = set_timeout_with_handle(again, pause.min(PAUSE_MAX)) {
             self.tab.update_value(|tab| tab.retry = Some(handle));
         }

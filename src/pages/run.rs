@@ -29,8 +29,8 @@ use crate::{
     live::{Follow, Live, Message},
 };
 
-/// Events within this time are read together.
-const GATHER: Duration = Duration::from_millis(200);
+/// Frames within this time are read together.
+const GATHER: Duration = Duration::from_millis(50);
 
 type Answer<T> = Result<AsOf<T>, AppError>;
 

@@ -243,6 +243,7 @@ impl Follower {
         let touched = std::mem::take(&mut self.touched);
         self.sent = Instant::now();
         self.recount |= touched.moved();
+        metrics::gauge!("step47_viewers").set(self.viewers() as f64);
         if self.viewers() == 0 {
             self.recount = false;
             return;

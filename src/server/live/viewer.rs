@@ -2,7 +2,7 @@
 //! it: it is told to read again.
 
 use axum::{body::Bytes, extract::State, http::HeaderMap, response::Response};
-use futures::{Stream, stream};
+use futures::{Stream, StreamExt, stream};
 use serde::Deserialize;
 use tokio::sync::{
     OwnedSemaphorePermit,
@@ -44,7 +44,9 @@ pub async fn follow(
         hub: app.live.clone(),
         _seat: seat,
     };
-    Ok(sse::respond(viewer.stream(), app.stop.clone()))
+    let signed_out = app.access.ended(app.store, headers);
+    let frames = viewer.stream().take_until(Box::pin(signed_out));
+    Ok(sse::respond(frames, app.stop))
 }
 
 struct Viewer {
