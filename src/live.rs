@@ -1,15 +1,17 @@
-//! The browser's side of the event stream: one stream per tab, which every page listens to.
+//! The browser's side of the live stream: one stream per tab, which every page listens to.
 //!
 //! Nothing is lost between the page and the stream: a page's data names the newest event that it contains, the
-//! first connection goes on from there, and each later one from the last event received. Where too much was missed
-//! to replay (a tab hidden for hours, pruned events), listeners are told to read again.
+//! first connection goes on from there, and each later one from the last frame received. Where too much was missed
+//! to send (a tab hidden for hours, pruned events), listeners are told to read again.
 
 #[cfg(feature = "hydrate")]
 mod stream;
 
-use leptos::prelude::*;
+use std::{sync::Arc, time::Duration};
 
-use crate::domain::Event;
+use leptos::{leptos_dom::helpers::set_timeout, prelude::*};
+
+use crate::domain::{Frame, RunId};
 
 /// How the page stands to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,19 +30,27 @@ pub enum Connection {
 /// What a listener hears.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    Event(Box<Event>),
-    /// Events were missed that will not come: read again what is shown.
+    Frame(Arc<Frame>),
+    /// Changes were missed that will not come: read again what is shown.
     ReadAgain,
 }
 
 type Listener = (u64, Callback<Message>);
 
+/// The run whose steps are wanted, and how often that changed.
+#[derive(Default)]
+struct Watched {
+    run: Option<RunId>,
+    turn: u64,
+}
+
 /// The tab's stream, provided once by the app.
 #[derive(Clone, Copy)]
 pub struct Live {
     connection: RwSignal<Connection>,
-    /// The last event received, or the oldest of those that the page's data starts from.
+    /// The event of the last frame, or the oldest of those that the page's data starts from.
     cursor: StoredValue<Option<i64>>,
+    watched: StoredValue<Watched>,
     listeners: StoredValue<Vec<Listener>>,
     #[cfg(feature = "hydrate")]
     tab: StoredValue<stream::Tab, LocalStorage>,
@@ -51,6 +61,7 @@ impl Live {
         let live = Self {
             connection: RwSignal::new(Connection::Static),
             cursor: StoredValue::new(None),
+            watched: StoredValue::new(Watched::default()),
             listeners: StoredValue::new(Vec::new()),
             #[cfg(feature = "hydrate")]
             tab: StoredValue::new_local(stream::Tab::default()),
@@ -76,6 +87,34 @@ impl Live {
         });
     }
 
+    /// Asks for the steps of this run, until the calling component is gone or another run is asked for. Call it before
+    /// the run's data is read: the stream then contains all that changes after the data.
+    pub fn watch(self, run: Option<RunId>) {
+        let turn = self.wants(run);
+        on_cleanup(move || {
+            let ours = self.watched.try_with_value(|it| it.turn == turn);
+            if ours == Some(true) {
+                self.wants(None);
+            }
+        });
+    }
+
+    fn wants(self, run: Option<RunId>) -> u64 {
+        let changed = self.watched.with_value(|it| it.run != run);
+        let turn = self.watched.try_update_value(|it| {
+            it.run = run;
+            it.turn += 1;
+            it.turn
+        });
+        #[cfg(feature = "hydrate")]
+        if changed {
+            self.open_again();
+        }
+        #[cfg(not(feature = "hydrate"))]
+        let _ = changed;
+        turn.unwrap_or_default()
+    }
+
     /// Follows the stream for data that contains all events up to `event`.
     pub fn follow(self, event: i64) {
         if self.connection.get_untracked() == Connection::Static {
@@ -94,6 +133,38 @@ impl Live {
             listener.run(message.clone());
         }
     }
+}
+
+/// Longest pause before a page reads again.
+const PATIENCE_MS: f64 = 2_000.0;
+
+/// Reads once for all who ask within a moment. The moment differs from tab to tab: hundreds that are told to read again
+/// do not do so at once.
+pub fn patience(
+    read: impl Fn() + Copy + Send + Sync + 'static,
+) -> impl Fn() + Copy + Send + Sync + 'static {
+    let due = StoredValue::new(false);
+    move || {
+        if due.try_get_value() == Some(false) {
+            due.set_value(true);
+            let again = move || {
+                if due.try_set_value(false).is_none() {
+                    read();
+                }
+            };
+            set_timeout(again, Duration::from_secs_f64(chance() * PATIENCE_MS / 1e3));
+        }
+    }
+}
+
+#[cfg(feature = "hydrate")]
+fn chance() -> f64 {
+    web_sys::js_sys::Math::random()
+}
+
+#[cfg(not(feature = "hydrate"))]
+fn chance() -> f64 {
+    0.0
 }
 
 /// Makes the tab follow the stream for the data that it stands beside.

@@ -30,6 +30,10 @@ export class Agent {
     this.#token = token;
   }
 
+  get token(): string {
+    return this.#token;
+  }
+
   /** An agent with a token of its own. */
   static async with(server: Server): Promise<Agent> {
     const args = ["token", "create", "--role", "agent", "--name", "e2e", "--store", server.store];

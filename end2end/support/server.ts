@@ -19,6 +19,8 @@ export interface Server {
   signInLink: string;
   /** `sqlite:…`, for other commands of the binary on the same store. */
   store: string;
+  /** The process that runs now. */
+  pid(): number;
   /** Ends the process and starts another one on the same store and port. */
   restart(whileAway?: () => Promise<void>): Promise<void>;
   /** Ends the process and removes the store. */
@@ -54,7 +56,7 @@ export async function startServer(args: string[] = []): Promise<Server> {
       await whileAway();
       await start(new URL(url).host, false);
     };
-    return { url, signInLink, store, restart, stop };
+    return { url, signInLink, store, pid: () => child?.pid ?? 0, restart, stop };
   } catch (error) {
     await stop();
     throw error;

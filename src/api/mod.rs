@@ -1,7 +1,6 @@
 //! Server functions, one file per noun: authorise, call the store, return a domain type.
 
 pub mod error;
-pub mod events;
 pub mod runs;
 pub mod session;
 pub mod snapshots;

@@ -118,18 +118,11 @@ pub async fn counts() -> Result<AsOf<Counts>, AppError> {
 
 /// These runs as they are now, for rows already on a screen; one that is gone is left out.
 #[server(endpoint = "runs/some", input = Json)]
-pub async fn some(ids: Vec<RunId>) -> Result<Vec<Run>, AppError> {
+pub async fn some(ids: Vec<RunId>) -> Result<AsOf<Vec<Run>>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
-    let mut runs = Vec::with_capacity(ids.len().min(SOME_MAX));
-    for id in ids.iter().take(SOME_MAX) {
-        match store.run(id).await {
-            Ok(found) => runs.push(found.run),
-            Err(problem) if problem.code == crate::domain::Code::NotFound => {}
-            Err(problem) => return Err(problem.into()),
-        }
-    }
-    Ok(runs)
+    let ids = &ids[..ids.len().min(SOME_MAX)];
+    super::as_of(&store, store.some_runs(ids)).await
 }
 
 #[server(endpoint = "runs/one", input = Json)]

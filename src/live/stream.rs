@@ -1,7 +1,7 @@
 //! The `EventSource` behind [`Live`]: opened when a page follows, closed while the tab is hidden, opened again for
 //! ever with growing pauses. The cursor goes into the URL: a browser's own `Last-Event-ID` is lost on a hard close.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use leptos::{
     leptos_dom::helpers::TimeoutHandle, prelude::*, task::spawn_local, wasm_bindgen::JsCast,
@@ -12,16 +12,11 @@ use web_sys::{EventSource, MessageEvent, VisibilityState};
 use super::{Connection, Live, Message};
 use crate::{
     api,
-    domain::{Code, Event},
+    domain::{Code, Frame},
 };
 
 const PAUSE_FIRST: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(15);
-/// From this many missed events on, reading again is cheaper than replaying.
-const MISSED_MAX: i64 = 1_000;
-/// After this many connections that never opened, the cursor itself is suspected (its events may be pruned).
-const REFUSALS_MAX: u32 = 3;
-
 /// What the tab holds of its stream.
 #[derive(Default)]
 pub struct Tab {
@@ -50,6 +45,28 @@ impl Drop for Source {
 }
 
 impl Live {
+    /// Another run is watched: what is open is closed at once, so that the cursor stays behind the new page's data.
+    pub(super) fn open_again(self) {
+        let open = self.tab.try_update_value(|tab| tab.source.take().is_some());
+        if open == Some(true) {
+            // Pages that change together make one connection.
+            set_timeout(move || self.open_if_closed(), Duration::ZERO);
+        }
+    }
+
+    fn open_if_closed(self) {
+        let idle = self
+            .tab
+            .with_value(|tab| tab.source.is_none() && tab.retry.is_none());
+        let wanted = matches!(
+            self.connection.get_untracked(),
+            Connection::Live | Connection::Connecting
+        );
+        if idle && wanted {
+            self.open();
+        }
+    }
+
     /// Starts the stream once; further pages of the tab share it.
     pub(super) fn start(self) {
         let first = self
@@ -104,18 +121,26 @@ impl Live {
         if document().visibility_state() == VisibilityState::Hidden {
             return self.connection.set(Connection::Paused);
         }
-        if self.connection.get_untracked() != Connection::Lost {
+        // What stays lost stays so until it opens, and a change of pages is no interruption.
+        let known = self.connection.get_untracked();
+        if !matches!(known, Connection::Lost | Connection::Live) {
             self.connection.set(Connection::Connecting);
         }
-        let after = self.cursor.get_value().unwrap_or_default();
-        match self.connect(after) {
+        match self.connect(&self.address()) {
             Some(source) => self.tab.update_value(|tab| tab.source = Some(source)),
             None => self.lost(),
         }
     }
 
-    fn connect(self, after: i64) -> Option<Source> {
-        let events = EventSource::new(&format!("/v1/events?after={after}")).ok()?;
+    fn address(self) -> String {
+        let after = self.cursor.get_value().unwrap_or_default();
+        let run = self.watched.with_value(|it| it.run.clone());
+        let run = run.map(|run| format!("&run={run}")).unwrap_or_default();
+        format!("/live?after={after}{run}")
+    }
+
+    fn connect(self, address: &str) -> Option<Source> {
+        let events = EventSource::new(address).ok()?;
         let opened = Closure::new(move || {
             self.tab.update_value(|tab| tab.refusals = 0);
             self.connection.set(Connection::Live);
@@ -135,18 +160,15 @@ impl Live {
 
     fn received(self, message: &MessageEvent) {
         let text = message.data().as_string().unwrap_or_default();
-        match serde_json::from_str::<Event>(&text) {
-            Ok(event) => {
-                self.cursor.set_value(Some(event.id));
-                self.tell(Message::Event(Box::new(event)));
-            }
-            // A newer server may know kinds of events that this page does not.
-            Err(_) => {
-                if let Ok(id) = message.last_event_id().parse() {
-                    self.cursor.set_value(Some(id));
-                }
-                self.tell(Message::ReadAgain);
-            }
+        let frame = serde_json::from_str::<Frame>(&text);
+        let event = frame.as_ref().ok().map(|frame| frame.event);
+        if let Some(event) = event.or_else(|| message.last_event_id().parse().ok()) {
+            self.cursor.set_value(Some(event));
+        }
+        match frame {
+            Ok(frame) if !frame.read_again => self.tell(Message::Frame(Arc::new(frame))),
+            // A newer server may say what this page does not understand.
+            _ => self.tell(Message::ReadAgain),
         }
     }
 
@@ -161,24 +183,19 @@ impl Live {
             })
             .unwrap_or(1);
         let pause = PAUSE_FIRST * 2u32.pow((refusals - 1).min(8));
-        let again = move || spawn_local(self.catch_up());
+        let again = move || {
+            self.tab.update_value(|tab| tab.retry = None);
+            spawn_local(self.catch_up());
+        };
         if let Ok(handle) = set_timeout_with_handle(again, pause.min(PAUSE_MAX)) {
             self.tab.update_value(|tab| tab.retry = Some(handle));
         }
     }
 
-    /// Asks where the stream stands before it is opened again: too far ahead, and the pages read again instead.
+    /// An `EventSource` does not say why it failed: asks whether the session still counts, then opens it again.
     async fn catch_up(self) {
-        match api::events::head().await {
-            Ok(head) => {
-                let cursor = self.cursor.get_value().unwrap_or(head);
-                let refusals = self.tab.with_value(|tab| tab.refusals);
-                // A head behind the cursor is another store under the same address.
-                let hopeless = head - cursor > MISSED_MAX || head < cursor;
-                if hopeless || refusals > REFUSALS_MAX {
-                    self.cursor.set_value(Some(head));
-                    self.tell(Message::ReadAgain);
-                }
+        match api::session::me().await {
+            Ok(_) => {
                 if self.tab.with_value(|tab| tab.source.is_none()) {
                     self.open();
                 }

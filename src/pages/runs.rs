@@ -191,7 +191,7 @@ fn needs_view(
     let rows = needs
         .runs
         .into_iter()
-        .map(|run| board.row(Place::NeedsYou, run));
+        .map(|run| board.row(Place::NeedsYou, event, run));
     let causes = needs.causes.into_iter().map(|cause| {
         let href = Filter::alike(&cause.alike).href();
         (cause, href)
@@ -232,7 +232,7 @@ fn list_view(
         .into_iter()
         .filter(|run| !plain || belongs_in_list(&query, run));
     let rows = listed
-        .map(|run| board.row(Place::List, run))
+        .map(|run| board.row(Place::List, event, run))
         .collect::<Vec<_>>();
     let top = Filter {
         cursor: None,
@@ -245,7 +245,7 @@ fn list_view(
         <RunsTable
             rows
             older=older.runs()
-            follow=Callback::new(move |run| board.row(Place::List, run))
+            follow=Callback::new(move |run| board.row(Place::List, event, run))
             fresh=board.fresh(Place::List)
             on_show=Callback::new(move |()| read.refetch())
             selection

@@ -1,50 +1,48 @@
 //! What every page shares: who is signed in, how many runs need a person, and the bar that says so.
 
-use std::time::Duration;
-
-use leptos::{leptos_dom::helpers::set_timeout, prelude::*};
+use leptos::prelude::*;
 
 use crate::{
     api::{self, AppError},
     components::frame::{Crumb, TopBar},
     domain::{AsOf, Counts, Principal},
-    live::{Follow, Live, Message},
+    live::{Follow, Live, Message, patience},
 };
-
-/// Counts are read again at most this often.
-const COUNTS_PAUSE: Duration = Duration::from_millis(800);
 
 #[derive(Clone, Copy)]
 pub struct Shell {
     me: Resource<Result<Principal, AppError>>,
     counts: Resource<Result<AsOf<Counts>, AppError>>,
+    /// As the last frame told them.
+    told: RwSignal<Option<AsOf<Counts>>>,
 }
 
 impl Shell {
     pub fn provide(live: Live) {
         let me = Resource::new_blocking(|| (), |()| api::session::me());
         let counts = Resource::new_blocking(|| (), |()| api::runs::counts());
-        let due = StoredValue::new(false);
-        live.listen(move |message| {
-            let matters = match message {
-                Message::Event(event) => event.kind.moves_run(),
-                Message::ReadAgain => true,
-            };
-            if matters && !due.get_value() {
-                due.set_value(true);
-                let again = move || {
-                    due.set_value(false);
-                    counts.refetch();
-                };
-                set_timeout(again, COUNTS_PAUSE);
+        let told = RwSignal::new(None);
+        let again = patience(move || counts.refetch());
+        live.listen(move |message| match message {
+            Message::Frame(frame) => {
+                if let Some(value) = frame.counts.clone() {
+                    let event = frame.event;
+                    told.set(Some(AsOf { event, value }));
+                }
             }
+            Message::ReadAgain => again(),
         });
-        provide_context(Self { me, counts });
+        provide_context(Self { me, counts, told });
     }
 
     /// Reads a resource: only below `Transition`.
     pub fn counts(self) -> Option<Counts> {
-        self.counts.get()?.ok().map(|counts| counts.value)
+        let read = self.counts.get()?.ok();
+        let newest = match (read, self.told.get()) {
+            (Some(read), Some(told)) if read.event > told.event => Some(read),
+            (read, told) => told.or(read),
+        };
+        newest.map(|counts| counts.value)
     }
 
     pub fn needs(self) -> Option<i64> {

@@ -11,6 +11,7 @@ use std::{
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
+use tokio::sync::Notify;
 
 use super::{App, problem::Refusal};
 use crate::{
@@ -22,6 +23,8 @@ pub const SESSION_COOKIE: &str = "step47_session";
 /// How long an answer of the store about a secret counts; a revoked token works no longer than this.
 const REMEMBERED: Duration = Duration::from_secs(1);
 const REMEMBERED_MAX: usize = 10_000;
+/// How often an open stream asks whether its reader may still read.
+const ASK_AGAIN: Duration = Duration::from_secs(60);
 
 /// What a route asks of its caller.
 enum Door {
@@ -42,6 +45,7 @@ fn door(method: &Method, path: &str) -> Door {
             Door::Needs(Action::Decide)
         }
         _ if path.starts_with("/v1/") => Door::Needs(Action::Advance),
+        "/live" => Door::Needs(Action::Read),
         // Server functions authorise their own action on top of this.
         _ if path.starts_with("/api/") => Door::Needs(Action::Read),
         _ => Door::Page,
@@ -58,18 +62,14 @@ pub async fn authorise(State(app): State<App>, mut request: Request, next: Next)
 
 async fn admit(app: &App, request: &mut Request) -> Result<Option<Response>, Refusal> {
     let headers = request.headers();
-    let bearer = bearer(headers).map(str::to_owned);
-    let ours = same_origin(request.method(), headers, bearer.is_some());
-    let principal = match (&bearer, session(headers)) {
-        (Some(token), _) => app.access.bearer(&app.store, token).await?,
-        (None, Some(session)) => app.access.session(&app.store, session).await?,
-        (None, None) => None,
-    };
+    let bearer = bearer(headers).is_some();
+    let ours = same_origin(request.method(), headers, bearer);
+    let principal = app.access.principal(&app.store, headers).await?;
     let allowed = match (door(request.method(), request.uri().path()), &principal) {
         (Door::Open, _) => Ok(None),
         (Door::Page, None) => Ok(Some(to_sign_in(request.uri()))),
         (Door::Page, Some(_)) => Ok(None),
-        (Door::Needs(_), None) => Err(unauthorized(bearer.is_some())),
+        (Door::Needs(_), None) => Err(unauthorized(bearer)),
         (Door::Needs(action), Some(who)) => permit(who, action).map(|()| None),
     };
     request.extensions_mut().insert(principal);
@@ -157,9 +157,37 @@ type Known = HashMap<Hash, (Principal, Instant)>;
 
 /// Remembers for a moment whom a secret stands for, so that a busy agent does not ask the database each time.
 #[derive(Clone, Default)]
-pub struct Access(Arc<Mutex<Known>>);
+pub struct Access {
+    known: Arc<Mutex<Known>>,
+    /// Somebody signed out.
+    forgot: Arc<Notify>,
+}
 
 impl Access {
+    /// Whom the headers of a request stand for.
+    async fn principal(
+        &self,
+        store: &Store,
+        headers: &HeaderMap,
+    ) -> Result<Option<Principal>, Error> {
+        match (bearer(headers), session(headers)) {
+            (Some(token), _) => self.bearer(store, token).await,
+            (None, Some(secret)) => self.session(store, secret).await,
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Waits until these headers stand for nobody any more: an open stream ends with the right to read it.
+    pub async fn ended(self, store: Store, headers: HeaderMap) {
+        loop {
+            // Another server or the command line may have ended it: ask now and then.
+            let _ = tokio::time::timeout(ASK_AGAIN, self.forgot.notified()).await;
+            if let Ok(None) = self.principal(&store, &headers).await {
+                return;
+            }
+        }
+    }
+
     async fn bearer(&self, store: &Store, token: &str) -> Result<Option<Principal>, Error> {
         match self.recall(token) {
             Some(known) => Ok(Some(known)),
@@ -175,14 +203,14 @@ impl Access {
     }
 
     fn recall(&self, secret: &str) -> Option<Principal> {
-        let known = self.0.lock().ok()?;
+        let known = self.known.lock().ok()?;
         let (principal, at) = known.get(&Hash::of_bytes(secret.as_bytes()))?;
         (at.elapsed() < REMEMBERED).then(|| principal.clone())
     }
 
     fn remember(&self, secret: &str, principal: Option<Principal>) -> Option<Principal> {
         let principal = principal?;
-        let mut known = self.0.lock().ok()?;
+        let mut known = self.known.lock().ok()?;
         if known.len() >= REMEMBERED_MAX {
             known.retain(|_, (_, at)| at.elapsed() < REMEMBERED);
         }
@@ -194,9 +222,10 @@ impl Access {
     }
 
     pub fn forget(&self, secret: &str) {
-        if let Ok(mut known) = self.0.lock() {
+        if let Ok(mut known) = self.known.lock() {
             known.remove(&Hash::of_bytes(secret.as_bytes()));
         }
+        self.forgot.notify_waiters();
     }
 }
 

@@ -8,6 +8,8 @@ use std::{
 };
 
 const BODY_MAX: usize = 32 << 20;
+/// Pages that may follow live on one server.
+const VIEWERS_MAX: usize = 2_000;
 
 /// The section `[step47]` of `Leptos.toml`.
 #[derive(Debug, Default, Deserialize)]
@@ -19,12 +21,14 @@ struct File {
     public_url: Option<String>,
     body_max: Option<usize>,
     state_max: Option<usize>,
+    viewers_max: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub body_max: usize,
     pub state_max: usize,
+    pub viewers_max: usize,
 }
 
 /// What flags and environment said; what is absent comes from the file.
@@ -118,6 +122,7 @@ impl Config {
             limits: Limits {
                 body_max: file.body_max.unwrap_or(BODY_MAX),
                 state_max: file.state_max.unwrap_or(crate::domain::protocol::STATE_MAX),
+                viewers_max: file.viewers_max.unwrap_or(VIEWERS_MAX),
             },
             leptos,
         })

@@ -1,67 +1,352 @@
-//! The live hub: one reader follows the events table and tells everyone who listens, so that a thousand viewers
-//! cost the database one read.
+//! The live hub: one task reads the events table and tells everyone who listens, so that hundreds of viewers cost
+//! agents one reader.
+//!
+//! Outside readers (`/v1/events`) and long polls hear of single events. Open pages get frames: events are gathered for
+//! a moment, what they touched is read once and rendered once, and every page gets the same bytes. All frames come
+//! from this one task, each read after the one before, so no page sees an older state after a newer.
 
-use std::{sync::Arc, time::Duration};
-use tokio::sync::broadcast;
+mod compose;
+mod told;
+mod touched;
+mod viewer;
+
+pub use told::{News, Told};
+pub use viewer::follow;
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, broadcast, mpsc, oneshot, watch},
+    time::{Instant, sleep, sleep_until},
+};
 use tokio_util::sync::CancellationToken;
 
-use crate::{domain::Event, store::Store};
+use self::{
+    compose::{Audience, Packet, compose},
+    touched::Touched,
+};
+use crate::{
+    domain::{Code, Problem, RunId},
+    store::Store,
+};
 
 /// Events a slow listener may fall behind before it is sent back to the table.
 const BACKLOG: usize = 4_096;
+/// Frames a slow page may fall behind before it is told to read again. They are kept once, not per page.
+const FRAMES: usize = 16;
 const PAGE: i64 = 500;
+/// From this many missed events on, reading again is cheaper than catching up.
+const CATCH_UP_MAX: i64 = 1_000;
+/// Pages that are let in together.
+const JOINS: usize = 512;
+/// Under load the table is read this often; after a quiet moment at once.
+const READ_EVERY: Duration = Duration::from_millis(10);
+const COUNT_EVERY: Duration = Duration::from_secs(1);
+const RETRY_AFTER: Duration = Duration::from_millis(500);
 
-#[derive(Debug, Clone)]
-pub enum News {
-    Event(Arc<Event>),
-    /// A durable sleep ended somewhere.
-    Woken,
+/// How long changes are gathered into one frame: longer with more viewers, so that they cost agents no more. The first
+/// change after a quiet moment is sent at once.
+fn gather(viewers: usize) -> Duration {
+    Duration::from_millis((50 + viewers as u64 / 4).min(200))
+}
+
+/// A page that wants frames.
+struct Join {
+    after: i64,
+    run: Option<RunId>,
+    joined: oneshot::Sender<Joined>,
+}
+
+/// What a page missed, if anything, and where what follows comes from.
+struct Joined {
+    first: Option<Packet>,
+    packets: broadcast::Receiver<Packet>,
 }
 
 #[derive(Clone)]
-pub struct Hub(broadcast::Sender<News>);
+pub struct Hub {
+    news: broadcast::Sender<News>,
+    joins: mpsc::Sender<Join>,
+    /// The newest event that was read.
+    at: Arc<AtomicI64>,
+    seats: Arc<Semaphore>,
+    viewers_max: usize,
+}
 
 impl Hub {
-    pub fn new() -> Self {
-        Self(broadcast::channel(BACKLOG).0)
+    /// The hub and the task behind it.
+    pub fn new(viewers_max: usize) -> (Self, Follower) {
+        let news = broadcast::channel(BACKLOG).0;
+        let (joins, joining) = mpsc::channel(JOINS);
+        let at = Arc::new(AtomicI64::new(0));
+        let follower = Follower {
+            news: news.clone(),
+            joining,
+            at: at.clone(),
+            all: broadcast::channel(FRAMES).0,
+            watched: HashMap::new(),
+            touched: Touched::default(),
+            sent: Instant::now(),
+            recount: false,
+            counted: None,
+        };
+        let hub = Self {
+            news,
+            joins,
+            at,
+            seats: Arc::new(Semaphore::new(viewers_max)),
+            viewers_max,
+        };
+        (hub, follower)
     }
 
     pub fn listen(&self) -> broadcast::Receiver<News> {
-        self.0.subscribe()
+        self.news.subscribe()
     }
 
+    fn at(&self) -> i64 {
+        self.at.load(Ordering::Acquire)
+    }
+
+    /// A place for one more page, until it is dropped.
+    fn seat(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        self.seats.clone().try_acquire_owned().map_err(|_| {
+            let detail = format!(
+                "{} pages are open, as many as this server follows (viewers_max): close some, or try again",
+                self.viewers_max
+            );
+            Problem::new(Code::Busy, detail).with("limit", self.viewers_max)
+        })
+    }
+
+    /// Joins after this event; `run` is the one whose steps are wanted.
+    async fn join(&self, after: Option<i64>, run: Option<RunId>) -> Result<Joined, Problem> {
+        let gone = || Problem::new(Code::Busy, "the server is stopping: try again");
+        let (joined, answer) = oneshot::channel();
+        let join = Join {
+            after: after.unwrap_or_else(|| self.at()),
+            run,
+            joined,
+        };
+        self.joins.send(join).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())
+    }
+}
+
+/// The task behind the hub.
+pub struct Follower {
+    news: broadcast::Sender<News>,
+    joining: mpsc::Receiver<Join>,
+    at: Arc<AtomicI64>,
+    /// Pages that show all runs.
+    all: broadcast::Sender<Packet>,
+    /// Pages that show one run.
+    watched: HashMap<RunId, broadcast::Sender<Packet>>,
+    /// Since the last frame.
+    touched: Touched,
+    sent: Instant,
+    /// A run moved since runs were counted.
+    recount: bool,
+    counted: Option<Instant>,
+}
+
+impl Follower {
     /// Follows the table from its newest event on, until stopped.
-    pub async fn follow(&self, store: &Store, mut at: i64, stop: CancellationToken) {
+    pub async fn follow(mut self, store: Store, at: i64, stop: CancellationToken) {
+        self.at.store(at, Ordering::Release);
+        stop.run_until_cancelled(self.go_on(&store)).await;
+    }
+
+    async fn go_on(&mut self, store: &Store) {
         let mut head = store.head_changes();
-        while stop
-            .run_until_cancelled(head.changed())
-            .await
-            .is_some_and(|change| change.is_ok())
-        {
-            head.mark_unchanged();
-            let from = at;
-            loop {
-                match store.events(at, None, PAGE).await {
-                    Ok(page) => {
-                        at = page.next;
-                        let more = page.events.len() as i64 == PAGE;
-                        for event in page.events {
-                            // Nobody listening is no error.
-                            let _ = self.0.send(News::Event(Arc::new(event)));
-                        }
-                        if !more {
-                            break;
-                        }
+        let mut rested = Instant::now();
+        loop {
+            let due = self.due();
+            tokio::select! {
+                changed = async { sleep_until(rested).await; head.changed().await } => match changed {
+                    Ok(()) => {
+                        self.read(store, &mut head).await;
+                        rested = Instant::now() + READ_EVERY;
                     }
-                    Err(problem) => {
-                        tracing::warn!(%problem, "the live hub could not read; it tries again");
-                        tokio::time::sleep(Duration::from_millis(500)).await;
-                    }
-                }
-            }
-            if at == from {
-                let _ = self.0.send(News::Woken);
+                    Err(_) => return,
+                },
+                () = sleep_until(due.unwrap_or(rested)), if due.is_some() => self.send(store).await,
+                join = self.joining.recv() => match join {
+                    Some(join) => self.admit(store, join).await,
+                    None => return,
+                },
             }
         }
     }
+
+    fn viewers(&self) -> usize {
+        let watching: usize = self.watched.values().map(|it| it.receiver_count()).sum();
+        self.all.receiver_count() + watching
+    }
+
+    /// When the next frame goes out, if anything is to be told.
+    fn due(&self) -> Option<Instant> {
+        let gathered = self.sent + gather(self.viewers());
+        match (self.touched.is_empty(), self.recount) {
+            (false, _) => Some(gathered),
+            (true, true) => Some(self.counted.map_or(gathered, |at| at + COUNT_EVERY)),
+            (true, false) => None,
+        }
+    }
+
+    /// Reads what is new and tells it. When nobody listens nothing is read: who comes later looks at the table first.
+    async fn read(&mut self, store: &Store, head: &mut watch::Receiver<i64>) {
+        let known = *head.borrow_and_update();
+        let mut at = self.at.load(Ordering::Acquire);
+        let viewed = self.viewers() > 0;
+        if !viewed && self.news.receiver_count() == 0 {
+            return self.at.store(at.max(known), Ordering::Release);
+        }
+        let from = at;
+        loop {
+            match store.events(at, None, PAGE).await {
+                Ok(page) => {
+                    at = page.next;
+                    let more = page.events.len() as i64 == PAGE;
+                    for event in page.events {
+                        if viewed {
+                            self.touched.add(&event);
+                        }
+                        // Nobody listening is no error.
+                        let _ = self.news.send(News::Event(Arc::new(Told::new(event))));
+                    }
+                    self.at.store(at, Ordering::Release);
+                    if !more {
+                        break;
+                    }
+                }
+                Err(problem) => {
+                    tracing::warn!(%problem, "the live hub could not read; it tries again");
+                    sleep(RETRY_AFTER).await;
+                }
+            }
+        }
+        if at == from {
+            let _ = self.news.send(News::Woken);
+        }
+    }
+
+    /// Sends one frame to every page that it matters to.
+    async fn send(&mut self, store: &Store) {
+        self.watched.retain(|_, pages| pages.receiver_count() > 0);
+        let touched = std::mem::take(&mut self.touched);
+        self.sent = Instant::now();
+        self.recount |= touched.moved();
+        metrics::gauge!("step47_viewers").set(self.viewers() as f64);
+        if self.viewers() == 0 {
+            self.recount = false;
+            return;
+        }
+        let audience = Audience {
+            all: self.all.receiver_count() > 0,
+            runs: self.watched.keys().cloned().collect(),
+        };
+        let event = self.at.load(Ordering::Acquire);
+        let counts = self.count(store).await;
+        let frames = compose(store, event, &touched, &audience, counts).await;
+        // Nobody listening any more is no error.
+        if let Some(packet) = frames.all {
+            let _ = self.all.send(packet);
+        }
+        for (run, packet) in frames.runs {
+            if let Some(pages) = self.watched.get(&run) {
+                let _ = pages.send(packet);
+            }
+        }
+    }
+
+    /// Counts runs again if one moved, at most once a second.
+    async fn count(&mut self, store: &Store) -> Option<crate::domain::Counts> {
+        let rested = self.counted.is_none_or(|at| at.elapsed() >= COUNT_EVERY);
+        if !self.recount || !rested {
+            return None;
+        }
+        self.counted = Some(Instant::now());
+        let counts = store.counts().await;
+        self.recount = counts.is_err();
+        counts.ok()
+    }
+
+    /// Lets waiting pages in, and tells each what it missed: one read serves all that come together.
+    async fn admit(&mut self, store: &Store, first: Join) {
+        let mut joins = vec![first];
+        while let Ok(join) = self.joining.try_recv() {
+            joins.push(join);
+        }
+        let at = self.at.load(Ordering::Acquire);
+        let head = match joins.iter().any(|join| join.after > at) {
+            true => store.head().await.unwrap_or(i64::MAX),
+            false => at,
+        };
+        let late = |join: &&Join| (1..=CATCH_UP_MAX).contains(&(at - join.after));
+        let missed = match joins.iter().filter(late).map(|join| join.after).min() {
+            Some(oldest) => missed(store, oldest, at).await,
+            None => Some(Touched::default()),
+        };
+        let audience = Audience {
+            all: joins.iter().filter(late).any(|join| join.run.is_none()),
+            runs: joins
+                .iter()
+                .filter(late)
+                .filter_map(|join| join.run.clone())
+                .collect::<BTreeSet<_>>(),
+        };
+        let frames = match &missed {
+            Some(missed) => {
+                self.recount |= missed.moved();
+                compose(store, at, missed, &audience, None).await
+            }
+            None => compose::again(at, &audience),
+        };
+        for join in joins {
+            let first = match &join.run {
+                // Another store under the same address, or too long ago.
+                _ if join.after > head => Some(Packet::read_again(head)),
+                _ if at - join.after > CATCH_UP_MAX => Some(Packet::read_again(at)),
+                _ if join.after >= at => None,
+                None => frames.all.clone(),
+                Some(run) => frames.runs.get(run).cloned(),
+            };
+            let packets = match join.run {
+                None => self.all.subscribe(),
+                Some(run) => self
+                    .watched
+                    .entry(run)
+                    .or_insert_with(|| broadcast::channel(FRAMES).0)
+                    .subscribe(),
+            };
+            // A page that went away while it waited is no error.
+            let _ = join.joined.send(Joined { first, packets });
+        }
+    }
+}
+
+/// What events after `after` and up to `at` touched; nothing if some of them are gone.
+async fn missed(store: &Store, after: i64, at: i64) -> Option<Touched> {
+    let mut touched = Touched::default();
+    let mut seen = after;
+    while seen < at {
+        let page = store.events(seen, None, PAGE).await.ok()?;
+        let whole = page.events.first()?.id == seen + 1;
+        page.events
+            .iter()
+            .take_while(|event| event.id <= at)
+            .for_each(|event| touched.add(event));
+        seen = page.next;
+        if !whole {
+            return None;
+        }
+    }
+    Some(touched)
 }

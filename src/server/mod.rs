@@ -11,6 +11,7 @@ mod problem;
 mod router;
 mod signin;
 pub mod site;
+mod sse;
 mod start;
 pub mod telemetry;
 

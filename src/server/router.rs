@@ -10,7 +10,7 @@ use axum::{
 };
 use std::time::Instant;
 
-use super::{App, agent, auth, health, pages, problem::Refusal, signin};
+use super::{App, agent, auth, health, live, pages, problem::Refusal, signin};
 use crate::domain::{Code, Problem};
 
 pub fn router(app: App) -> Router {
@@ -20,6 +20,7 @@ pub fn router(app: App) -> Router {
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(health::metrics))
+        .route("/live", get(live::follow))
         .route("/signin", post(signin::sign_in))
         .route("/signout", post(signin::sign_out))
         .fallback(fallback)

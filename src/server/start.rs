@@ -38,10 +38,10 @@ pub async fn start(config: Config) -> Result<Running, Error> {
         .local_addr()
         .map_err(|e| Error::Setup(e.to_string()))?;
     let stop = CancellationToken::new();
-    let live = Hub::new();
+    let (live, follower) = Hub::new(config.limits.viewers_max);
     let app = App {
         store: store.clone(),
-        live: live.clone(),
+        live,
         access: Access::default(),
         site: Site::new(config.leptos.site_root.to_string().into()),
         leptos: config.leptos,
@@ -51,10 +51,7 @@ pub async fn start(config: Config) -> Result<Running, Error> {
         stop: stop.clone(),
     };
     let head = store.head().await?;
-    let follow = {
-        let (store, stop) = (store.clone(), stop.clone());
-        async move { live.follow(&store, head, stop).await }
-    };
+    let follow = follower.follow(store.clone(), head, stop.clone());
     let keep_time = {
         let (store, stop) = (store.clone(), stop.clone());
         async move { store.keep_time(stop).await }

@@ -62,12 +62,12 @@ macro_rules! driver {
                 $clock(self).await
             }
 
-            async fn fetch(
+            async fn fetch_built(
                 &mut self,
-                sql: &'static str,
+                sql: std::borrow::Cow<'static, str>,
                 params: Vec<$crate::store::engine::Param>,
             ) -> Result<Vec<$crate::store::engine::Row>, $crate::store::error::Error> {
-                bind(sql.into(), params)
+                bind(sql, params)
                     .fetch_all(&mut **self)
                     .await?
                     .iter()
@@ -93,12 +93,12 @@ macro_rules! driver {
                 $clock(self).await
             }
 
-            async fn fetch(
+            async fn fetch_built(
                 &mut self,
-                sql: &'static str,
+                sql: std::borrow::Cow<'static, str>,
                 params: Vec<$crate::store::engine::Param>,
             ) -> Result<Vec<$crate::store::engine::Row>, $crate::store::error::Error> {
-                bind(sql.into(), params)
+                bind(sql, params)
                     .fetch_all(&mut *self.tx)
                     .await?
                     .iter()

@@ -193,7 +193,15 @@ pub trait Connection: Send {
         sql: Cow<'static, str>,
         params: Vec<Param>,
     ) -> Result<u64, Error>;
-    async fn fetch(&mut self, sql: &'static str, params: Vec<Param>) -> Result<Vec<Row>, Error>;
+    async fn fetch(&mut self, sql: &'static str, params: Vec<Param>) -> Result<Vec<Row>, Error> {
+        self.fetch_built(Cow::Borrowed(sql), params).await
+    }
+    /// Reads by a statement that was put together from static parts.
+    async fn fetch_built(
+        &mut self,
+        sql: Cow<'static, str>,
+        params: Vec<Param>,
+    ) -> Result<Vec<Row>, Error>;
 
     /// The database's clock.
     async fn now(&mut self) -> Result<Time, Error>;

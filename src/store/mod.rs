@@ -9,6 +9,7 @@ mod driver;
 pub mod engine;
 pub mod error;
 pub mod follow;
+mod fresh;
 mod lease_end;
 mod lists;
 mod migrations;

@@ -21,6 +21,7 @@ mod hostile_bodies;
 mod leases;
 mod limits;
 mod lists;
+mod live;
 mod openapi;
 mod operations;
 mod patches;

@@ -1,6 +1,6 @@
 //! Event streams as a browser reads them.
 
-use reqwest::{Method, Response};
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -19,12 +19,24 @@ impl Stream {
     }
 
     pub async fn try_open(api: &Api, query: &str, last: Option<i64>) -> Result<Self, String> {
-        let mut request = api
-            .request(Method::GET, &format!("/v1/events{query}"))
-            .header("accept", "text/event-stream");
+        let mut request = api.request(Method::GET, &format!("/v1/events{query}"));
         if let Some(id) = last {
             request = request.header("last-event-id", id.to_string());
         }
+        Self::of(request).await
+    }
+
+    /// Opens `/live`, as a page does.
+    pub async fn live(api: &Api, query: &str) -> Self {
+        Self::try_live(api, query).await.expect("a stream")
+    }
+
+    pub async fn try_live(api: &Api, query: &str) -> Result<Self, String> {
+        Self::of(api.request(Method::GET, &format!("/live{query}"))).await
+    }
+
+    async fn of(request: RequestBuilder) -> Result<Self, String> {
+        let request = request.header("accept", "text/event-stream");
         let response = request.send().await.map_err(|e| e.to_string())?;
         let kind = response.headers().get("content-type");
         let kind = kind.and_then(|v| v.to_str().ok()).unwrap_or_default();
@@ -78,7 +90,8 @@ fn event(message: &str) -> Option<Value> {
     let data = field("data:")?;
     let id = field("id:")?;
     let event: Value = serde_json::from_str(&data).unwrap_or_else(|e| panic!("{data}: {e}"));
-    assert_eq!(event["id"].to_string(), id, "{message}");
+    let cursor = event.get("id").unwrap_or(&event["event"]);
+    assert_eq!(cursor.to_string(), id, "{message}");
     Some(event)
 }
 

@@ -79,8 +79,22 @@ impl Server {
             .unwrap_or_else(|e| panic!("{e}"))
     }
 
+    /// With these lines in the section `[step47]` of its settings.
+    pub async fn start_with(engine: Engine, settings: &str) -> Self {
+        let store = Store::fresh(engine).await.unwrap_or_else(|e| panic!("{e}"));
+        let leptos = "[package.metadata.leptos]\noutput-name = \"step47\"\n";
+        let file = format!("[step47]\n{settings}\n\n{leptos}");
+        std::fs::write(store.dir.path().join("Leptos.toml"), file).expect("settings");
+        Self::on(Arc::new(store), Until::Here)
+            .await
+            .unwrap_or_else(|e| panic!("{e}"))
+    }
+
     pub async fn try_start(engine: Engine, until: Until) -> Result<Self, String> {
-        let store = Arc::new(Store::fresh(engine).await?);
+        Self::on(Arc::new(Store::fresh(engine).await?), until).await
+    }
+
+    async fn on(store: Arc<Store>, until: Until) -> Result<Self, String> {
         let (process, base) = serve(&store, until).await?;
         let admin = store.token("admin", "tests").await?;
         Ok(Self {
@@ -117,6 +131,10 @@ impl Server {
 
     pub fn log(&self) -> &Path {
         self.process.log()
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
     }
 
     pub fn kill(&mut self) {

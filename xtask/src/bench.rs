@@ -1,17 +1,21 @@
-//! `cargo xtask bench NAME`: runs `benches/NAME.rs` on both engines, at full durability.
+//! `cargo xtask bench NAME`: `ui` measures the console in a browser; other names are files of `benches/`, run on both
+//! engines at full durability.
+
+use std::{fs, process::Command};
 
 use anyhow::Result;
 use clap::Args;
 
 use crate::{
+    install,
     postgres::{Durability, Postgres, URL_VARIABLE},
-    process,
+    process, release,
     workspace::Workspace,
 };
 
 #[derive(Args)]
 pub struct Options {
-    /// The benchmark: a file of benches/, without .rs
+    /// The benchmark: `ui`, or a file of benches/ without .rs
     name: String,
     /// Passed to the benchmark
     #[arg(last = true)]
@@ -19,6 +23,37 @@ pub struct Options {
 }
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    match options.name.as_str() {
+        "ui" => ui(workspace, &options.args),
+        _ => engines(workspace, options),
+    }
+}
+
+/// The release in Chromium, on a store in the target directory: real disk, where a temporary directory may be memory.
+fn ui(workspace: &Workspace, args: &[String]) -> Result<()> {
+    let chromium = install::chromium()?;
+    let directory = workspace.end2end();
+    install::npm_packages(&directory)?;
+    release::build(workspace)?;
+    let tmp = workspace.target.join("tmp");
+    fs::create_dir_all(&tmp)?;
+    process::step("bench ui", || {
+        let mut playwright = Command::new("npx");
+        playwright
+            .args(["--no-install", "playwright", "test"])
+            .args(["--config", "bench/playwright.config.ts"])
+            .args(args)
+            .current_dir(&directory)
+            .env("STEP47_BIN", release::binary(workspace))
+            .env("STEP47_CHROMIUM", &chromium)
+            .env("STEP47_LOG", "warn")
+            .env("STEP47_BENCH_OUT", tmp.join("bench-ui.json"))
+            .env("TMPDIR", &tmp);
+        process::run(&mut playwright)
+    })
+}
+
+fn engines(workspace: &Workspace, options: &Options) -> Result<()> {
     let bench = |cargo_args: &[&str]| {
         let mut cargo = workspace.cargo("bench");
         cargo

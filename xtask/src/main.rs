@@ -42,7 +42,7 @@ enum Command {
     Test(test::Options),
     /// Run clippy on every feature set; a warning is an error
     Lint,
-    /// Run a benchmark on both engines, e.g. `bench store`
+    /// Run a benchmark: `bench store` on both engines, `bench ui` in the browser
     Bench(bench::Options),
     /// Run the long crash campaigns, which `test` leaves out
     Torture(torture::Options),

@@ -53,11 +53,6 @@ impl Held {
         }
     }
 
-    /// Reads the page that holds `seq` again.
-    pub fn read_again(self, seq: i64) {
-        self.read((seq - 1) / PAGE);
-    }
-
     fn read(self, page: i64) {
         let fresh = self.asked.try_update_value(|asked| asked.insert(page));
         let (Some(true), Some(run)) = (fresh, self.run.try_get_value()) else {
@@ -91,15 +86,27 @@ impl Held {
         });
     }
 
-    /// The run went on from `before` to `now` steps: reads the outline and the newest steps again.
-    pub fn follow(self, before: i64, now: i64) {
+    /// The run went on to this many steps.
+    pub fn grow_to(self, steps: i64, announced: i64) {
+        let same = |it: &Outline| it.steps >= steps && it.announced.len() as i64 <= announced;
+        match self.outline.try_with_untracked(same) {
+            Some(false) => {}
+            _ => return,
+        }
+        let fewer = self.outline.with_untracked(|it| it.announced.len() as i64 > announced);
+        self.outline.update(|outline| outline.extend(steps));
+        if fewer {
+            self.read_outline();
+        }
+    }
+
+    /// Reads the phases and what is announced again.
+    pub fn read_outline(self) {
         let Some(run) = self.run.try_get_value() else {
             return;
         };
-        self.outline.update(|outline| outline.extend(now));
-        self.read_again(before.max(1));
         spawn_local(async move {
-            if let Ok(newer) = api::steps::window(run, Some(now), None).await {
+            if let Ok(newer) = api::steps::window(run, None, None).await {
                 self.grow(newer.value);
             }
         });

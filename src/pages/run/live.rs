@@ -1,55 +1,101 @@
-//! Keeps a run's page current: what an event touched is read again, a few events at a time, and nothing else.
+//! Keeps a run's page current from the stream's frames: rows are patched where they are, and only what a frame does not
+//! carry is read again, a few frames at a time.
 
 use std::time::Duration;
 
 use leptos::{leptos_dom::helpers::set_timeout, prelude::*};
 
 use super::{place::Place, read::Read};
-use crate::live::{Live, Message};
+use crate::{
+    domain::{Frame, Run},
+    live::{Live, Message},
+};
 
-/// Events within this time are read together.
-const GATHER: Duration = Duration::from_millis(60);
+/// The selected step is read again at most this often.
+const STEP: Duration = Duration::from_millis(150);
 /// The timeline is drawn again at most this often.
 const REDRAW: Duration = Duration::from_millis(1_000);
+/// What no frame carries of the run: what was saved, what is announced, what is usual.
+const REST: Duration = Duration::from_millis(1_500);
+
+/// Runs something once for all that ask within a pause.
+#[derive(Clone, Copy)]
+struct Soon {
+    due: StoredValue<bool>,
+    pause: Duration,
+    what: Callback<()>,
+}
+
+impl Soon {
+    fn new(pause: Duration, what: impl Fn() + Send + Sync + 'static) -> Self {
+        Self {
+            due: StoredValue::new(false),
+            pause,
+            what: Callback::new(move |()| what()),
+        }
+    }
+
+    fn ask(self) {
+        if self.due.get_value() {
+            return;
+        }
+        self.due.set_value(true);
+        let run = move || {
+            if self.due.try_set_value(false).is_none() {
+                self.what.run(());
+            }
+        };
+        set_timeout(run, self.pause);
+    }
+}
 
 pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
-    let due = StoredValue::new(false);
-    let redraw = StoredValue::new(false);
-    let soon = move |flag: StoredValue<bool>, pause: Duration, again: Callback<()>| {
-        if !flag.get_value() {
-            flag.set_value(true);
-            let run = move || {
-                if flag.try_set_value(false).is_none() {
-                    again.run(());
-                }
-            };
-            set_timeout(run, pause);
+    let live = expect_context::<Live>();
+    Effect::new(move || live.watch(id.with(|id| id.parse().ok())));
+    let step = Soon::new(STEP, move || {
+        read.one.refetch();
+        read.beside.refetch();
+    });
+    let redraw = Soon::new(REDRAW, move || read.picture.refetch());
+    let rest = Soon::new(REST, move || read.run.refetch());
+    let patch = move |frame: &Frame| {
+        let ours = |run: &&Run| id.with_untracked(|id| run.id.as_str() == id);
+        let Some(run) = frame.runs.iter().find(ours) else {
+            return;
+        };
+        let moved = read.newer.with_untracked(|before| {
+            before.as_ref().is_none_or(|(_, before)| before.status != run.status)
+        });
+        if place.with_untracked(|it| it.follow) {
+            read.newest.set(run.at.as_ref().map(|at| at.seq));
+        }
+        read.newer.set(Some((frame.event, run.clone())));
+        let selected = read.selected();
+        if frame.steps.iter().any(|it| Some(it.seq) == selected) {
+            step.ask();
+        }
+        redraw.ask();
+        match moved {
+            true => read.run.refetch(),
+            false => rest.ask(),
         }
     };
-    let again = Callback::new(move |()| {
-        read.run.refetch();
-        read.one.refetch();
-    });
-    let draw = Callback::new(move |()| read.picture.refetch());
-    expect_context::<Live>().listen(move |message| {
-        let ours = match &message {
-            Message::Event(event) => id.with_untracked(|id| event.run.as_str() == id),
-            Message::ReadAgain => true,
-        };
-        if ours {
-            soon(due, GATHER, again);
-            soon(redraw, REDRAW, draw);
+    live.listen(move |message| match message {
+        Message::Frame(frame) => patch(&frame),
+        Message::ReadAgain => {
+            read.run.refetch();
+            read.window.refetch();
+            step.ask();
+            redraw.ask();
         }
     });
-    // Who follows sees the step that the run is at.
+    // Who begins to follow sees the step that the run is at.
     Effect::new(move || {
-        let at = read
-            .run
-            .get()
-            .and_then(Result::ok)
-            .and_then(|it| it.value.run.at);
         if place.with(|it| it.follow) {
-            read.newest.set(at.map(|at| at.seq));
+            let at = read.run.get().and_then(Result::ok);
+            let at = at.and_then(|it| it.value.run.at).map(|at| at.seq);
+            let newer = read.newer.with(|it| it.as_ref().and_then(|(_, run)| run.at.clone()));
+            read.newest.set(newer.map(|at| at.seq).max(at));
         }
     });
 }

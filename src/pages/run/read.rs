@@ -7,7 +7,7 @@ use crate::{
     api::{self, AppError},
     components::inspector::Extra,
     domain::{
-        AsOf, Code, RunId,
+        AsOf, Code, Run, RunId,
         outline::StepWindow,
         protocol::StepPage,
         sheet::{RunSheet, StepSheet},
@@ -29,6 +29,8 @@ pub struct Read {
     pub picture: Resource<Result<Timeline, AppError>>,
     pub beside: Resource<Result<Extra, AppError>>,
     pub found: Resource<Option<Result<StepPage, AppError>>>,
+    /// The run as the newest frame has it, and that frame's event.
+    pub newer: RwSignal<Option<(i64, Run)>>,
     /// The step that the run is at, for those who follow.
     pub newest: RwSignal<Option<i64>>,
     pin: Pin,
@@ -102,6 +104,7 @@ impl Read {
                 },
             ),
             one,
+            newer: RwSignal::new(None),
             newest,
             pin,
             last_run: Kept::default(),
@@ -112,7 +115,19 @@ impl Read {
 
     pub fn sheet_or_error(self, id: &str) -> Option<Result<RunSheet, AppError>> {
         let answer = self.last_run.or_last(id, self.run.get()?);
-        Some(answer.map(|it| it.value))
+        Some(answer.map(|AsOf { event, value }| {
+            let newer = self.newer.get();
+            match newer.filter(|(of, run)| *of > event && run.id == value.run.id) {
+                Some((_, run)) => RunSheet { run, ..value },
+                None => value,
+            }
+        }))
+    }
+
+    /// The step that is shown.
+    pub fn selected(self) -> Option<i64> {
+        let answer = self.one.get_untracked()?.ok()?;
+        answer.value.map(|it| it.detail.step.seq)
     }
 
     pub fn sheet(self, id: &RunId) -> Memo<Option<RunSheet>> {

@@ -10,11 +10,12 @@ use crate::{
         step_list::{RowContext, StepList, StepTable},
     },
     domain::{
-        RunId,
+        Kind, RunId,
         outline::{Outline, Row},
         protocol::StepPage,
         sheet::RunSheet,
     },
+    live::{Live, Message},
 };
 
 #[component]
@@ -43,8 +44,8 @@ pub fn StepsColumn(
             Err(error) => view! { <Refused error/> }.into_any(),
             Ok(answer) => {
                 let base = answer.value.base;
-                let held = Held::new(id, answer.value);
-                keep_growing(held, sheet, read);
+                let held = Held::new(id.clone(), answer.value);
+                keep_growing(held, &id);
                 let context = RowContext {
                     outline: held.outline,
                     steps: held.steps,
@@ -122,16 +123,20 @@ pub fn StepsColumn(
     .into_any()
 }
 
-/// The run went on: the outline grows, and steps that moved are read again.
-fn keep_growing(held: Held, sheet: Memo<Option<RunSheet>>, read: Read) {
-    let _ = read;
-    Effect::new(move |before: Option<(i64, i64)>| {
-        let now = sheet.with(|it| it.as_ref().map(|it| (it.run.steps, it.run.committed)));
-        let now = now.unwrap_or_default();
-        if let Some(before) = before.filter(|before| *before != now) {
-            held.follow(before.0, now.0);
+/// The run went on: rows are patched from frames, and a new phase is read.
+fn keep_growing(held: Held, id: &RunId) {
+    let id = id.clone();
+    expect_context::<Live>().listen(move |message| {
+        let Message::Frame(frame) = message else {
+            return;
+        };
+        if let Some(run) = frame.runs.iter().find(|run| run.id == id) {
+            held.grow_to(run.steps, run.announced);
         }
-        now
+        if frame.steps.iter().any(|step| step.kind == Kind::Milestone) {
+            held.read_outline();
+        }
+        held.patch(frame.steps.clone());
     });
 }
 

@@ -1,27 +1,18 @@
-//! The runs on the screen, kept current: events say which run moved, the board reads those runs again, a few at a
-//! time, and patches their rows. Runs that are not on the screen are only announced.
+//! The runs on the screen, kept current: frames carry the runs that moved, and the board patches their rows in place.
+//! Runs that are not on the screen are only announced.
 
-use std::{
-    collections::{HashMap, HashSet},
-    time::Duration,
-};
+use std::collections::{HashMap, HashSet};
 
-use leptos::{leptos_dom::helpers::set_timeout, prelude::*, task::spawn_local};
+use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     api,
-    domain::{Event, Run, RunId, RunQuery},
-    live::{Live, Message},
+    domain::{AsOf, Run, RunId, RunQuery},
+    live::{Live, Message, patience},
 };
 
-/// Events within this time are read together.
-const GATHER: Duration = Duration::from_millis(120);
-/// After a read that failed.
-const PAUSE: Duration = Duration::from_secs(2);
-/// Runs read at once; the rest follows.
-const READ_MAX: usize = 100;
-/// Runs remembered as moved while they are not on the screen.
-const STRANGERS_MAX: usize = 500;
+/// Runs announced at one place at most.
+const FRESH_MAX: usize = 1_000;
 
 /// The list of all runs leaves out what stands above it: what needs a person.
 pub fn belongs_in_list(query: &RunQuery, run: &Run) -> bool {
@@ -35,14 +26,18 @@ pub enum Place {
     List,
 }
 
-type Rows = HashMap<(Place, RunId), RwSignal<Run>>;
+/// A run's row, and the newest event that it surely contains.
+struct Row {
+    run: RwSignal<Run>,
+    event: i64,
+}
+
+type Rows = HashMap<(Place, RunId), Row>;
 
 #[derive(Clone, Copy)]
 pub struct Board {
     query: Signal<RunQuery>,
     rows: StoredValue<Rows>,
-    moved: StoredValue<HashSet<RunId>>,
-    reading: StoredValue<bool>,
     fresh: RwSignal<HashSet<(Place, RunId)>>,
 }
 
@@ -51,31 +46,34 @@ impl Board {
         let board = Self {
             query,
             rows: StoredValue::new(HashMap::new()),
-            moved: StoredValue::new(HashSet::new()),
-            reading: StoredValue::new(false),
             fresh: RwSignal::new(HashSet::new()),
         };
+        let again = patience(move || spawn_local(board.read_again()));
         live.listen(move |message| match message {
-            Message::Event(event) => board.heard(&event),
-            Message::ReadAgain => spawn_local(board.read_all_again()),
+            Message::Frame(frame) => {
+                for run in &frame.runs {
+                    board.settle(frame.event, run);
+                }
+            }
+            Message::ReadAgain => again(),
         });
         board
     }
 
-    /// A row for `run` that follows it until the calling view is gone.
-    pub fn row(self, place: Place, run: Run) -> Signal<Run> {
+    /// A row for `run`, read after `event`, that follows it until the calling view is gone.
+    pub fn row(self, place: Place, event: i64, run: Run) -> Signal<Run> {
         let key = (place, run.id.clone());
-        let row = RwSignal::new(run);
+        let run = RwSignal::new(run);
         self.rows.update_value(|rows| {
-            rows.insert(key.clone(), row);
+            rows.insert(key.clone(), Row { run, event });
         });
         on_cleanup(move || {
             self.rows.try_update_value(|rows| match rows.get(&key) {
-                Some(it) if *it == row => rows.remove(&key),
+                Some(it) if it.run == run => rows.remove(&key),
                 _ => None,
             });
         });
-        row.into()
+        run.into()
     }
 
     /// How many runs would come up at `place` if it were read again.
@@ -96,107 +94,74 @@ impl Board {
         }
     }
 
-    fn shows(self, id: &RunId) -> bool {
-        [Place::NeedsYou, Place::List]
-            .iter()
-            .any(|place| self.has(*place, id))
-    }
-
-    fn has(self, place: Place, id: &RunId) -> bool {
-        self.rows
-            .with_value(|rows| rows.contains_key(&(place, id.clone())))
-    }
-
-    fn heard(self, event: &Event) {
-        if !event.kind.moves_run() && !self.shows(&event.run) {
-            return;
-        }
-        self.moved.update_value(|moved| {
-            if moved.len() < STRANGERS_MAX || self.shows(&event.run) {
-                moved.insert(event.run.clone());
-            }
-        });
-        self.read_soon(GATHER);
-    }
-
-    fn read_soon(self, pause: Duration) {
-        if !self.reading.get_value() {
-            self.reading.set_value(true);
-            set_timeout(move || spawn_local(self.read()), pause);
-        }
-    }
-
-    async fn read(self) {
-        let ids: Option<Vec<RunId>> = self.moved.try_update_value(|moved| {
-            let some: Vec<_> = moved.iter().take(READ_MAX).cloned().collect();
-            some.iter().for_each(|id| {
-                moved.remove(id);
-            });
-            some
-        });
-        let Some(ids) = ids else {
-            return; // the page is gone
-        };
-        let answer = api::runs::some(ids.clone()).await;
-        if self.reading.try_set_value(false).is_some() {
-            return;
-        }
-        let pause = match answer {
-            Ok(runs) => {
-                runs.into_iter().for_each(|run| self.settle(run));
-                GATHER
-            }
-            Err(_) => {
-                self.moved.update_value(|moved| moved.extend(ids));
-                PAUSE
-            }
-        };
-        if self.moved.with_value(|moved| !moved.is_empty()) {
-            self.read_soon(pause);
-        }
-    }
-
-    /// Patches the rows of `run`, and announces it where it has none but would.
-    fn settle(self, run: Run) {
+    /// Patches the rows of `run`, read after `event`, and announces it where it has none but would.
+    fn settle(self, event: i64, run: &Run) {
         let query = self.query.get_untracked();
         let belongs = |place| match place {
             Place::NeedsYou => run.status.needs_you(),
-            Place::List => query.cursor.is_none() && belongs_in_list(&query, &run),
+            Place::List => query.cursor.is_none() && belongs_in_list(&query, run),
         };
         for place in [Place::NeedsYou, Place::List] {
             let key = (place, run.id.clone());
-            let row = self.rows.with_value(|rows| rows.get(&key).copied());
-            let announced = self.fresh.with_untracked(|fresh| fresh.contains(&key));
-            match row {
-                Some(row) => {
+            match self.row_before(&key, event) {
+                Some(Some(row)) => {
                     row.try_set(run.clone());
                 }
-                None if belongs(place) != announced => self.fresh.update(|fresh| {
-                    if !fresh.remove(&key) {
-                        fresh.insert(key);
-                    }
-                }),
-                None => {}
+                Some(None) => {}
+                None => self.announce(key, belongs(place)),
             }
+        }
+    }
+
+    /// The row to patch; nothing inside if it is newer than `event`.
+    fn row_before(self, key: &(Place, RunId), event: i64) -> Option<Option<RwSignal<Run>>> {
+        let patched = self.rows.try_update_value(|rows| {
+            let row = rows.get_mut(key)?;
+            let newer = event >= row.event;
+            row.event = row.event.max(event);
+            Some(newer.then_some(row.run))
+        });
+        patched.flatten()
+    }
+
+    fn announce(self, key: (Place, RunId), belongs: bool) {
+        let (announced, full) = self
+            .fresh
+            .with_untracked(|fresh| (fresh.contains(&key), fresh.len() >= FRESH_MAX));
+        match (belongs, announced) {
+            (true, false) if !full => self.fresh.update(|fresh| {
+                fresh.insert(key);
+            }),
+            (false, true) => self.fresh.update(|fresh| {
+                fresh.remove(&key);
+            }),
+            _ => {}
         }
     }
 
     /// Too much was missed: reads the rows again and looks for new ones.
-    async fn read_all_again(self) {
+    async fn read_again(self) {
         let shown = self
             .rows
-            .with_value(|rows| rows.keys().map(|key| key.1.clone()).collect::<Vec<_>>());
-        self.moved.update_value(|moved| moved.extend(shown));
-        self.read_soon(GATHER);
+            .try_with_value(|rows| rows.keys().map(|key| key.1.clone()).collect::<HashSet<_>>());
+        let Some(shown) = shown else {
+            return; // the page is gone
+        };
         let query = self.query.get_untracked();
-        if let Ok(newest) = api::runs::list(query).await
-            && self.rows.try_with_value(|_| ()).is_some()
-        {
-            newest
-                .value
-                .runs
-                .into_iter()
-                .for_each(|run| self.settle(run));
+        if let Ok(AsOf { event, value }) = api::runs::some(shown.into_iter().collect()).await {
+            self.settle_all(event, &value);
+        }
+        if let Ok(AsOf { event, value }) = api::runs::list(query).await {
+            self.settle_all(event, &value.runs);
+        }
+        if let Ok(AsOf { event, value }) = api::runs::needs_you(false).await {
+            self.settle_all(event, &value.runs);
+        }
+    }
+
+    fn settle_all(self, event: i64, runs: &[Run]) {
+        if self.rows.try_with_value(|_| ()).is_some() {
+            runs.iter().for_each(|run| self.settle(event, run));
         }
     }
 }

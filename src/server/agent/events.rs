@@ -2,22 +2,26 @@
 
 use axum::{
     Json,
+    body::Bytes,
     extract::State,
     http::{HeaderMap, header},
-    response::{
-        IntoResponse, Response,
-        sse::{self, KeepAlive, Sse},
-    },
+    response::{IntoResponse, Response},
 };
-use futures::{Stream, StreamExt, stream};
+use futures::{Stream, stream};
 use serde::Deserialize;
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::sync::Arc;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use utoipa::IntoParams;
 
 use crate::{
     domain::{Event, Problem, RunId, protocol::EventPage},
-    server::{App, body::Query, live::News, problem::Refusal},
+    server::{
+        App,
+        body::Query,
+        live::{News, Told},
+        problem::Refusal,
+        sse,
+    },
     store::Store,
 };
 
@@ -45,15 +49,7 @@ pub async fn follow(
     headers: HeaderMap,
     Query(query): Query<EventQuery>,
 ) -> Result<Response, Refusal> {
-    let resumed = headers
-        .get("last-event-id")
-        .and_then(|id| id.to_str().ok())
-        .map(|id| {
-            id.parse()
-                .map_err(|_| Problem::invalid("Last-Event-ID", "must be a whole number"))
-        })
-        .transpose()?;
-    let after = resumed.or(query.after).unwrap_or(0);
+    let after = sse::last_event_id(&headers)?.or(query.after).unwrap_or(0);
     if after < 0 {
         return Err(Problem::invalid("after", "must not be negative").into());
     }
@@ -72,18 +68,7 @@ pub async fn follow(
         ready: Vec::new(),
         caught_up: false,
     };
-    let ended = app.stop.clone().cancelled_owned();
-    let events = reader
-        .stream()
-        .map(|event| Ok::<_, Infallible>(message(&event)))
-        .take_until(ended);
-    let keep_alive = KeepAlive::new().interval(Duration::from_secs(10));
-    Ok(Sse::new(events).keep_alive(keep_alive).into_response())
-}
-
-fn message(event: &Event) -> sse::Event {
-    let data = serde_json::to_string(event).unwrap_or_default();
-    sse::Event::default().id(event.id.to_string()).data(data)
+    Ok(sse::respond(reader.stream(), app.stop.clone()))
 }
 
 /// One reader of the history: from the table until it has caught up, then from the hub. A reader that falls
@@ -99,18 +84,18 @@ struct Reader {
 }
 
 impl Reader {
-    fn stream(self) -> impl Stream<Item = Arc<Event>> {
+    fn stream(self) -> impl Stream<Item = Bytes> {
         stream::unfold(self, |mut reader| async move {
             let event = reader.next().await?;
             reader.at = event.id;
-            Some((event, reader))
+            Some((event.message(), reader))
         })
     }
 
-    async fn next(&mut self) -> Option<Arc<Event>> {
+    async fn next(&mut self) -> Option<Arc<Told>> {
         loop {
             if let Some(event) = self.ready.pop() {
-                return Some(Arc::new(event));
+                return Some(Arc::new(Told::new(event)));
             }
             if !self.caught_up {
                 let page = self

@@ -71,6 +71,7 @@ macro_rules! columns {
          cost_usd, state_change, begun_at, ended_at"
     };
 }
+pub(in crate::store) use columns as step_columns;
 
 pub static INSERT: Bulk = Bulk {
     before: "INSERT INTO steps (run, seq, key, name, kind, tool, input, input_hash, effect, recovery, \
@@ -90,7 +91,7 @@ pub static SETTLE: Bulk = Bulk {
 };
 
 impl StepRow {
-    fn read(row: &mut Row) -> Result<Self, Error> {
+    pub fn read(row: &mut Row) -> Result<Self, Error> {
         Ok(Self {
             seq: row.int()?,
             key: row.text()?.try_into().map_err(Error::Damaged)?,
