@@ -9,7 +9,11 @@ use leptos_router::{
 };
 
 use crate::{
-    components::{keyboard::Keys, theme, time::Clock},
+    components::{
+        keyboard::Keys,
+        theme::{self, ThemeChoice},
+        time::{Clock, Zone},
+    },
     live::Live,
     pages::{
         not_found::NotFoundPage, run::RunPage, runs::RunsPage, shell::Shell, signin::SignInPage,
@@ -43,6 +47,8 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
 pub fn App() -> impl IntoView {
     provide_meta_context();
     Clock::provide();
+    Zone::provide();
+    ThemeChoice::provide();
     Keys::provide();
     Shell::provide(Live::provide());
     view! {

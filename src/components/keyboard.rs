@@ -3,6 +3,8 @@
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 use leptos_router::hooks::use_navigate;
 
+use super::{frame::Section, preference};
+
 /// Whether single keys are on, and who asked for the help sheet.
 #[derive(Clone, Copy)]
 pub struct Keys {
@@ -18,24 +20,15 @@ impl Keys {
         };
         provide_context(keys);
         Effect::new(move || {
-            let off = storage().and_then(|it| it.get_item("keys").ok().flatten());
-            keys.on.set(off.as_deref() != Some("off"));
+            keys.on
+                .set(preference::read("keys").as_deref() != Some("off"));
         });
     }
 
     pub fn turn(self, on: bool) {
         self.on.set(on);
-        if let Some(storage) = storage() {
-            let _ = match on {
-                true => storage.remove_item("keys"),
-                false => storage.set_item("keys", "off"),
-            };
-        }
+        preference::keep("keys", (!on).then_some("off"));
     }
-}
-
-fn storage() -> Option<web_sys::Storage> {
-    window().local_storage().ok().flatten()
 }
 
 /// Listens as long as its page is shown.
@@ -65,8 +58,9 @@ pub fn Keyboard() -> impl IntoView {
             }
             let went = after_g.get_value();
             after_g.set_value(key == "g");
-            match (went, key.as_str()) {
-                (true, "r") => navigate("/", Default::default()),
+            let section = Section::ALL.into_iter().find(|it| went && it.key() == key);
+            match (section, key.as_str()) {
+                (Some(section), _) => navigate(section.href(), Default::default()),
                 (_, "/") => focus("#search"),
                 (_, "j") => move_focus(1),
                 (_, "k") => move_focus(-1),

@@ -6,7 +6,7 @@ use leptos::{leptos_dom::helpers::set_timeout, prelude::*};
 
 use crate::{
     api::{self, AppError},
-    components::frame::{Crumb, TopBar},
+    components::frame::{Crumb, Here, Section, TopBar},
     domain::{AsOf, Counts, Principal},
     live::{Follow, Live, Message},
 };
@@ -55,7 +55,10 @@ impl Shell {
 /// The bar and, below it, the page.
 #[component]
 pub fn Page(
-    #[prop(optional)] crumbs: Vec<Crumb>,
+    #[prop(default = Here::Section(Section::Runs))] here: Here,
+    /// The way to a page below the runs; it may read a resource.
+    #[prop(into, optional)]
+    crumbs: Signal<Vec<Crumb>>,
     #[prop(into, optional)] search: Signal<String>,
     children: Children,
 ) -> impl IntoView {
@@ -64,7 +67,8 @@ pub fn Page(
     view! {
         <Transition>
             <TopBar
-                crumbs=crumbs.clone()
+                here
+                crumbs
                 search
                 needs=Signal::derive(move || shell.needs())
                 connection
