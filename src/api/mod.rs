@@ -5,6 +5,7 @@ pub mod events;
 pub mod runs;
 pub mod session;
 pub mod steps;
+pub mod workers;
 
 pub use error::AppError;
 

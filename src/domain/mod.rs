@@ -27,6 +27,7 @@ pub mod step;
 pub mod time;
 pub mod tree;
 pub mod words;
+pub mod worker;
 
 pub use access::{Action, Principal, Role};
 pub use as_of::AsOf;

@@ -13,6 +13,7 @@ mod signin;
 pub mod site;
 mod start;
 pub mod telemetry;
+mod workers;
 
 pub use agent::openapi;
 pub use start::{Running, start};
@@ -28,6 +29,7 @@ pub struct App {
     pub store: Store,
     live: live::Hub,
     access: auth::Access,
+    workers: workers::Workers,
     site: site::Site,
     leptos: LeptosOptions,
     metrics: metrics_exporter_prometheus::PrometheusHandle,

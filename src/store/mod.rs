@@ -18,6 +18,7 @@ mod snapshots;
 mod sqlite;
 mod tx;
 mod warm;
+mod workers;
 mod writer;
 
 use std::sync::Arc;
