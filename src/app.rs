@@ -10,13 +10,17 @@ use leptos_router::{
 
 use crate::{
     components::{
+        badge::Badge,
         keyboard::Keys,
+        notify::Notify,
         theme::{self, ThemeChoice},
         time::{Clock, Zone},
+        toast::{Toaster, Toasts},
     },
     live::Live,
     pages::{
-        not_found::NotFoundPage, run::RunPage, runs::RunsPage, shell::Shell, signin::SignInPage,
+        not_found::NotFoundPage, run::RunPage, runs::RunsPage, settings::SettingsPage,
+        shell::Shell, signin::SignInPage, workers::WorkersPage,
     },
 };
 
@@ -50,17 +54,23 @@ pub fn App() -> impl IntoView {
     Zone::provide();
     ThemeChoice::provide();
     Keys::provide();
+    Toasts::provide();
+    Notify::provide();
+    let badge = Badge::provide();
     Shell::provide(Live::provide());
     view! {
         <Stylesheet id="step47" href="/pkg/step47.css"/>
-        <Title text="Step47"/>
+        <Title text="Step47" formatter=move |title: String| badge.titled(title)/>
         <Router>
             <Routes fallback=NotFoundPage>
                 <Route path=path!("/") view=RunsPage ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id") view=RunPage ssr=SsrMode::Async/>
+                <Route path=path!("/workers") view=WorkersPage ssr=SsrMode::Async/>
+                <Route path=path!("/settings") view=SettingsPage ssr=SsrMode::Async/>
                 <Route path=path!("/signin") view=SignInPage ssr=SsrMode::Async/>
             </Routes>
         </Router>
+        <Toaster/>
     }
     .into_any()
 }

@@ -1,5 +1,6 @@
 //! Server functions, one file per noun: authorise, call the store, return a domain type.
 
+pub mod access;
 pub mod error;
 pub mod events;
 pub mod runs;

@@ -31,6 +31,23 @@ impl Keys {
     }
 }
 
+/// Turns single keys off and on.
+#[component]
+pub fn KeysSwitch() -> impl IntoView {
+    let keys = expect_context::<Keys>();
+    view! {
+        <label class="switch">
+            <input
+                type="checkbox"
+                prop:checked=move || keys.on.get()
+                on:change=move |event| keys.turn(event_target_checked(&event))
+            />
+            "Single keys are on"
+        </label>
+    }
+    .into_any()
+}
+
 /// Listens as long as its page is shown.
 #[component]
 pub fn Keyboard() -> impl IntoView {

@@ -1,16 +1,24 @@
 //! What pages are made of: props in, view out; nothing here fetches.
 
+pub mod access_form;
 pub mod account;
+pub mod appearance;
+pub mod badge;
 pub mod connection;
+pub mod copy;
 pub mod crash_banner;
+pub mod dialog;
 pub mod excerpt;
 pub mod frame;
 pub mod glyph;
 pub mod help;
 pub mod inspector;
+pub mod integrity;
 pub mod keyboard;
 pub mod needs_you;
 pub mod notice;
+pub mod notify;
+pub mod people;
 pub mod pill;
 pub mod preference;
 pub mod run_head;
@@ -19,7 +27,10 @@ pub mod runs_table;
 pub mod search_box;
 pub mod segments;
 pub mod sidebar;
+pub mod skeleton;
 pub mod step_list;
 pub mod strip;
 pub mod theme;
 pub mod time;
+pub mod toast;
+pub mod workers_table;

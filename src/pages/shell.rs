@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
-use leptos::{leptos_dom::helpers::set_timeout, prelude::*};
+use leptos::{leptos_dom::helpers::set_timeout, prelude::*, task::spawn_local};
 
 use crate::{
     api::{self, AppError},
-    components::frame::{Crumb, Here, Section, TopBar},
+    components::{
+        badge::Badge,
+        frame::{Crumb, Here, Section, TopBar},
+        notify::{LOOK_EVERY, Notify},
+    },
     domain::{AsOf, Counts, Principal},
     live::{Follow, Live, Message},
 };
@@ -40,6 +44,7 @@ impl Shell {
             }
         });
         provide_context(Self { me, counts });
+        look_for_news();
     }
 
     /// Reads a resource: only below `Transition`.
@@ -50,6 +55,30 @@ impl Shell {
     pub fn needs(self) -> Option<i64> {
         self.counts().map(|counts| counts.needs_you())
     }
+}
+
+/// While notifications are on, looks now and then what needs a person: a hidden tab hears of no event.
+fn look_for_news() {
+    let notify = expect_context::<Notify>();
+    Effect::new(move || {
+        if !notify.is_on() {
+            return;
+        }
+        let look = move || {
+            spawn_local(async move {
+                if let Ok(needs) = api::runs::needs_you(true).await {
+                    notify.compare(&needs.value);
+                }
+            });
+        };
+        look();
+        let looking = set_interval_with_handle(look, LOOK_EVERY);
+        on_cleanup(move || {
+            if let Ok(handle) = looking {
+                handle.clear();
+            }
+        });
+    });
 }
 
 /// The bar and, below it, the page.
@@ -63,6 +92,7 @@ pub fn Page(
     children: Children,
 ) -> impl IntoView {
     let shell = expect_context::<Shell>();
+    let badge = expect_context::<Badge>();
     let connection = expect_context::<Live>().connection();
     view! {
         <Transition>
@@ -74,6 +104,7 @@ pub fn Page(
                 connection
                 principal=Signal::derive(move || shell.me.get()?.ok())
             />
+            {move || badge.show(shell.needs())}
             {move || shell.counts.get()?.ok().map(|counts| view! { <Follow event=counts.event/> })}
         </Transition>
         {children()}

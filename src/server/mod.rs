@@ -3,12 +3,14 @@
 mod agent;
 mod auth;
 mod body;
+mod broken;
 pub mod config;
 mod health;
 mod live;
 mod pages;
 mod problem;
 mod router;
+mod settings;
 mod signin;
 pub mod site;
 mod start;
