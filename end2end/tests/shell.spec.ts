@@ -249,8 +249,8 @@ test("a run that comes to need a person notifies, where that was asked for", asy
   });
   await admin.goto(`${server.url}/settings`);
   await expectLive(admin);
-  await admin.getByLabel("Tell me when a run comes to need a person").check();
   const looked = admin.waitForResponse(/needs_you/);
+  await admin.getByLabel("Tell me when a run comes to need a person").check();
   await looked;
   await waitingRun(agent);
   const shown = () => admin.evaluate(() => (window as unknown as { shown: string[] }).shown);

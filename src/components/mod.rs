@@ -3,6 +3,7 @@
 pub mod access_form;
 pub mod account;
 pub mod appearance;
+pub mod asking;
 pub mod badge;
 pub mod connection;
 pub mod copy;

@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 use leptos_meta::Title;
-use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::{
+    NavigateOptions,
+    hooks::{use_navigate, use_query_map},
+};
 
 use super::shell::Page;
 use crate::{
@@ -53,7 +56,12 @@ impl Access {
                 Ok(Changed::Revoked) => toasts.say("The token is revoked"),
                 _ => {}
             }
-            navigate("/settings", Default::default());
+            let stay = NavigateOptions {
+                replace: true,
+                scroll: false,
+                ..NavigateOptions::default()
+            };
+            navigate("/settings", stay);
         });
         Self {
             sheet,
