@@ -67,7 +67,7 @@ pub fn People(
 fn UserActions(name: String, own: bool, on_change: Callback<Change>) -> impl IntoView {
     let disable = (!own).then(|| {
         let (href, name) = (asking("disable", &name), name.clone());
-        view! { <a class="button quiet" href=href>"Disable…" <span class="hidden">{name}</span></a> }
+        view! { <a class="button quiet" href=href>"Disable… " <span class="hidden">{name}</span></a> }
     });
     let change = Change::NewLink { name: name.clone() };
     view! {
@@ -92,7 +92,7 @@ pub fn Tokens(tokens: Vec<Token>, #[prop(into)] on_change: Callback<Change>) -> 
                 <td role="cell" class="cell-state">
                     {token.revoked_at.map(|at| view! { "revoked " <Moment at/> })}
                     <span class="actions">{(!out).then(|| view! {
-                        <a class="button quiet" href=href>"Revoke…" <span class="hidden">{token.name.clone()}</span></a>
+                        <a class="button quiet" href=href>"Revoke… " <span class="hidden">{token.name.clone()}</span></a>
                     })}</span>
                 </td>
             </tr>

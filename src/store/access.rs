@@ -8,7 +8,7 @@ use super::{
     tx::Tx,
 };
 use crate::domain::{
-    Hash, Problem, Role,
+    Code, Hash, Problem, Role,
     access::{Principal, Token, User},
 };
 
@@ -80,14 +80,18 @@ impl Command for DisableUser {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool, Error> {
         if self.by.as_ref() == Some(&self.name) {
-            let why = "this is you: another admin has to shut you out";
-            return Err(Problem::invalid("name", why).into());
+            return Err(stays("This is you: another admin has to shut you out").into());
         }
         keep_an_admin(tx, &self.name).await?;
         let sql = "UPDATE users SET disabled_at = $2 WHERE name = $1 AND disabled_at IS NULL";
         let params = params![self.name.as_str(), tx.now];
         Ok(tx.conn().execute(sql, params).await? > 0)
     }
+}
+
+/// Why a person cannot be shut out.
+fn stays(why: &str) -> Problem {
+    Problem::new(Code::Invalid, why).with("path", "name")
 }
 
 /// Refuses to lose `name` as the last admin.
@@ -100,8 +104,7 @@ async fn keep_an_admin(tx: &mut Tx, name: &str) -> Result<(), Error> {
     }
     match admins.as_slice() {
         [only] if only == name => {
-            let why = "this is the last admin: make somebody else an admin first";
-            Err(Problem::invalid("name", why).into())
+            Err(stays("This is the last admin: make somebody else an admin first").into())
         }
         _ => Ok(()),
     }

@@ -62,7 +62,7 @@ async fn nobody_shuts_themselves_out(on: Engine) {
     }
     let refused = change(&api, json!({"change": "disable_user", "name": "tests"})).await;
     assert_eq!(refused.code(), "invalid", "{refused:?}");
-    assert!(refused.text.contains("this is you"), "{refused:?}");
+    assert!(refused.text.contains("This is you"), "{refused:?}");
     assert_eq!(
         user(&sheet(&api).await, "tests")["disabled_at"],
         Value::Null
