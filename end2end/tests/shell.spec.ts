@@ -337,7 +337,7 @@ test("every page is accessible in both themes, wide and narrow", async ({ admin,
     }
   }
   // The phone's bar has no room for the pages: the menu has.
-  await admin.getByText(/^admin/).click();
+  await admin.getByRole("banner").getByText("admin", { exact: true }).click();
   await admin.getByRole("navigation", { name: "Pages of the menu" }).getByRole("link", { name: "Workers" }).click();
   await expect(admin).toHaveURL(`${server.url}/workers`);
 });
