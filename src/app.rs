@@ -9,10 +9,18 @@ use leptos_router::{
 };
 
 use crate::{
-    components::{keyboard::Keys, theme, time::Clock},
+    components::{
+        badge::Badge,
+        keyboard::Keys,
+        notify::Notify,
+        theme::{self, ThemeChoice},
+        time::{Clock, Zone},
+        toast::{Toaster, Toasts},
+    },
     live::Live,
     pages::{
-        not_found::NotFoundPage, run::RunPage, runs::RunsPage, shell::Shell, signin::SignInPage,
+        not_found::NotFoundPage, run::RunPage, runs::RunsPage, settings::SettingsPage,
+        shell::Shell, signin::SignInPage, workers::WorkersPage,
     },
 };
 
@@ -43,18 +51,26 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
 pub fn App() -> impl IntoView {
     provide_meta_context();
     Clock::provide();
+    Zone::provide();
+    ThemeChoice::provide();
     Keys::provide();
+    Toasts::provide();
+    Notify::provide();
+    let badge = Badge::provide();
     Shell::provide(Live::provide());
     view! {
         <Stylesheet id="step47" href="/pkg/step47.css"/>
-        <Title text="Step47"/>
+        <Title text="Step47" formatter=move |title: String| badge.titled(title)/>
         <Router>
             <Routes fallback=NotFoundPage>
                 <Route path=path!("/") view=RunsPage ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id") view=RunPage ssr=SsrMode::Async/>
+                <Route path=path!("/workers") view=WorkersPage ssr=SsrMode::Async/>
+                <Route path=path!("/settings") view=SettingsPage ssr=SsrMode::Async/>
                 <Route path=path!("/signin") view=SignInPage ssr=SsrMode::Async/>
             </Routes>
         </Router>
+        <Toaster/>
     }
     .into_any()
 }

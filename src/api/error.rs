@@ -8,6 +8,9 @@ use server_fn::{
 
 use crate::domain::{Code, Problem};
 
+/// What a browser says of a server that does not answer; a store that is away has words of its own.
+pub const UNREACHABLE: &str = "the server cannot be reached";
+
 /// A refusal as on the wire of `/v1`, or the reason why no answer came.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error(transparent)]
@@ -36,7 +39,7 @@ impl FromServerFnError for AppError {
             _ => Code::Internal,
         };
         let detail = match code {
-            Code::Busy => "the server cannot be reached".into(),
+            Code::Busy => UNREACHABLE.into(),
             _ => error.to_string(),
         };
         Self(Problem::new(code, detail))

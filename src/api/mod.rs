@@ -1,11 +1,13 @@
 //! Server functions, one file per noun: authorise, call the store, return a domain type.
 
+pub mod access;
 pub mod error;
 pub mod runs;
 pub mod session;
 pub mod snapshots;
 pub mod steps;
 pub mod timeline;
+pub mod workers;
 
 pub use error::AppError;
 

@@ -67,14 +67,17 @@ pub async fn run(command: Command) -> Result<(), Failure> {
                 );
             }
         }
-        Command::Disable { name, store } => match store.open().await?.disable_user(&name).await? {
-            true => println!("{name} is shut out"),
-            false => {
-                return Err(
-                    format!("there is no {name:?} to shut out; see `step47 user list`").into(),
-                );
+        Command::Disable { name, store } => {
+            match store.open().await?.disable_user(&name, None).await? {
+                true => println!("{name} is shut out"),
+                false => {
+                    return Err(format!(
+                        "there is no {name:?} to shut out; see `step47 user list`"
+                    )
+                    .into());
+                }
             }
-        },
+        }
     }
     Ok(())
 }

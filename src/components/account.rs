@@ -1,13 +1,17 @@
-//! Who is signed in, and what belongs to them: theme, keys, signing out.
+//! Who is signed in, and what belongs to them: theme, time zone, keys, signing out; on a phone also the pages.
 
 use leptos::prelude::*;
 
-use super::theme::ThemeSwitch;
+use super::{
+    frame::{Here, SectionLinks},
+    theme::ThemeSwitch,
+    time::ZoneSwitch,
+};
 use crate::domain::Principal;
 
 /// A menu that opens without WASM.
 #[component]
-pub fn Account(principal: Principal) -> impl IntoView {
+pub fn Account(principal: Principal, here: Here) -> impl IntoView {
     view! {
         <details class="account">
             <summary>
@@ -15,8 +19,13 @@ pub fn Account(principal: Principal) -> impl IntoView {
                 <span class="account-role">" · " {principal.role.as_str()}</span>
             </summary>
             <div class="menu">
+                <nav class="menu-sections" aria-label="Pages of the menu">
+                    <ul><SectionLinks here/></ul>
+                </nav>
                 <p class="menu-title">"Theme"</p>
                 <ThemeSwitch/>
+                <p class="menu-title">"Times"</p>
+                <ZoneSwitch/>
                 <button type="button" class="menu-item" data-opens-help="">
                     "Keyboard shortcuts" <kbd>"?"</kbd>
                 </button>

@@ -1,6 +1,7 @@
 //! The bar on top of every page: where one is, search, what needs one, whether the page is live, who one is.
 
 use leptos::prelude::*;
+use leptos_router::params::ParamsMap;
 
 use super::{
     account::Account, connection::ConnectionState, help::Help, keyboard::Keyboard,
@@ -11,6 +12,52 @@ use crate::{
     live::Connection,
 };
 
+/// A page of its own in the bar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    Runs,
+    Workers,
+    Settings,
+}
+
+impl Section {
+    pub const ALL: [Self; 3] = [Self::Runs, Self::Workers, Self::Settings];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Runs => "Runs",
+            Self::Workers => "Workers",
+            Self::Settings => "Settings",
+        }
+    }
+
+    pub fn href(self) -> &'static str {
+        match self {
+            Self::Runs => "/",
+            Self::Workers => "/workers",
+            Self::Settings => "/settings",
+        }
+    }
+
+    /// The key that leads there after `g`.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Runs => "r",
+            Self::Workers => "w",
+            Self::Settings => "s",
+        }
+    }
+}
+
+/// Where a page is: one of the sections, or below the runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Here {
+    Section(Section),
+    BelowRuns,
+    /// A page that the bar does not lead to.
+    Nowhere,
+}
+
 /// One step of the way to the current page; the last one has no link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crumb {
@@ -18,11 +65,28 @@ pub struct Crumb {
     pub href: Option<String>,
 }
 
+impl Crumb {
+    /// An agent: its runs.
+    pub fn of_agent(agent: String) -> Self {
+        Self {
+            href: Some(runs_of(&agent)),
+            text: agent,
+        }
+    }
+}
+
+/// The list, narrowed to this agent's runs.
+pub fn runs_of(agent: &str) -> String {
+    let mut params = ParamsMap::new();
+    params.insert("agent", agent.to_owned());
+    format!("/{}", params.to_query_string())
+}
+
 #[component]
 pub fn TopBar(
-    /// Below "Runs"; empty on the list itself.
-    #[prop(optional)]
-    crumbs: Vec<Crumb>,
+    here: Here,
+    /// The way from "Runs" to a page below it; it may read a resource.
+    crumbs: Signal<Vec<Crumb>>,
     #[prop(into)] search: Signal<String>,
     /// Runs that need a person; absent while unknown.
     #[prop(into)]
@@ -30,25 +94,20 @@ pub fn TopBar(
     connection: Signal<Connection>,
     #[prop(into)] principal: Signal<Option<Principal>>,
 ) -> impl IntoView {
-    let at_top = crumbs.is_empty();
-    let crumbs = crumbs.into_iter().map(|crumb| {
-        let text = view! { <bdi>{crumb.text}</bdi> };
-        let link = match crumb.href {
-            Some(href) => view! { <a href=href>{text}</a> }.into_any(),
-            None => view! { <span class="crumb-here" aria-current="page">{text}</span> }.into_any(),
-        };
-        view! { <li>{link}</li> }
-    });
+    let way = match here {
+        Here::BelowRuns => view! { <Crumbs crumbs/> }.into_any(),
+        here => view! {
+            <nav class="sections" aria-label="Pages">
+                <ul><SectionLinks here/></ul>
+            </nav>
+        }
+        .into_any(),
+    };
     view! {
         <a class="skip-link" href="#main" rel="external">"Skip to content"</a>
         <header class="topbar">
             <a class="brand" href="/" aria-label="Step47, all runs">"step"<b>"47"</b></a>
-            <nav class="crumbs" aria-label="Pages">
-                <ol>
-                    <li><a href="/" aria-current=at_top.then_some("page")>"Runs"</a></li>
-                    {crumbs.collect_view()}
-                </ol>
-            </nav>
+            {way}
             <SearchBox text=search/>
             <a class="needs-link" href="/?view=needs">
                 "Needs you"
@@ -57,10 +116,41 @@ pub fn TopBar(
                 })}
             </a>
             <ConnectionState connection/>
-            {move || principal.get().map(|principal| view! { <Account principal/> })}
+            {move || principal.get().map(|principal| view! { <Account principal here/> })}
         </header>
         <Help/>
         <Keyboard/>
+    }
+    .into_any()
+}
+
+/// The pages of the bar, one list item each.
+#[component]
+pub fn SectionLinks(here: Here) -> impl IntoView {
+    let link = move |section: Section| {
+        let current = (here == Here::Section(section)).then_some("page");
+        view! { <li><a href=section.href() aria-current=current>{section.name()}</a></li> }
+    };
+    Section::ALL.map(link).collect_view()
+}
+
+#[component]
+fn Crumbs(crumbs: Signal<Vec<Crumb>>) -> impl IntoView {
+    let crumb = |crumb: Crumb| {
+        let text = view! { <bdi>{crumb.text}</bdi> };
+        let link = match crumb.href {
+            Some(href) => view! { <a href=href>{text}</a> }.into_any(),
+            None => view! { <span class="crumb-here" aria-current="page">{text}</span> }.into_any(),
+        };
+        view! { <li>{link}</li> }
+    };
+    view! {
+        <nav class="crumbs" aria-label="Breadcrumb">
+            <ol>
+                <li><a href="/">"Runs"</a></li>
+                <Transition>{move || crumbs.get().into_iter().map(crumb).collect_view()}</Transition>
+            </ol>
+        </nav>
     }
     .into_any()
 }

@@ -1,17 +1,42 @@
-//! The sheet that `?` opens: every key there is, and a switch to turn them off.
+//! The sheet that `?` opens: every key there is, page by page, and a switch to turn them off.
 
 use leptos::{html, prelude::*};
 
-use super::keyboard::Keys;
+use super::keyboard::{Keys, KeysSwitch};
 
-const KEYS: [(&str, &str); 7] = [
-    ("/", "search"),
-    ("j", "next row"),
-    ("k", "previous row"),
-    ("Enter", "open the row"),
-    ("g r", "go to all runs"),
-    ("?", "this sheet"),
-    ("Esc", "close, or leave the search box"),
+/// Keys of one place: what is pressed, one key after the other or one of several, and what it does.
+type Group = (&'static str, &'static [(&'static str, &'static str)]);
+
+const KEYS: [Group; 3] = [
+    (
+        "Everywhere",
+        &[
+            ("/", "search"),
+            ("g r", "all runs"),
+            ("g w", "workers"),
+            ("g s", "settings"),
+            ("?", "this sheet"),
+            ("Esc", "close, or leave the search box"),
+        ],
+    ),
+    (
+        "Runs",
+        &[
+            ("j k", "next, previous run"),
+            ("Enter", "open the run"),
+            ("x", "select the run"),
+        ],
+    ),
+    (
+        "One run",
+        &[
+            ("j k", "next, previous step"),
+            ("n p", "next, previous problem"),
+            ("[ ]", "previous, next change of state"),
+            ("f", "follow the newest step"),
+            ("+ − 0", "zoom in, out, fit"),
+        ],
+    ),
 ];
 
 #[component]
@@ -26,26 +51,23 @@ pub fn Help() -> impl IntoView {
             keys.help.set(false);
         }
     });
-    let rows = KEYS.map(|(key, does)| {
+    let row = |(pressed, does): &(&'static str, &'static str)| {
+        let keys = pressed.split(' ').map(|key| view! { <kbd>{key}</kbd> });
+        view! { <div class="help-row"><dt>{keys.collect_view()}</dt><dd>{*does}</dd></div> }
+    };
+    let group = |(place, keys): Group| {
         view! {
-            <div class="help-row">
-                <dt>{key.split(' ').map(|part| view! { <kbd>{part}</kbd> }).collect_view()}</dt>
-                <dd>{does}</dd>
-            </div>
+            <section>
+                <h3 class="label">{place}</h3>
+                <dl class="help-keys">{keys.iter().map(row).collect_view()}</dl>
+            </section>
         }
-    });
+    };
     view! {
-        <dialog node_ref=dialog id="help" class="sheet" aria-labelledby="help-title">
+        <dialog node_ref=dialog id="help" class="sheet help" aria-labelledby="help-title">
             <h2 id="help-title">"Keyboard"</h2>
-            <dl class="help-keys">{rows.collect_view()}</dl>
-            <label class="switch">
-                <input
-                    type="checkbox"
-                    prop:checked=move || keys.on.get()
-                    on:change=move |event| keys.turn(event_target_checked(&event))
-                />
-                "Single keys are on"
-            </label>
+            <div class="help-groups">{KEYS.map(group).collect_view()}</div>
+            <KeysSwitch/>
             <form method="dialog" class="sheet-foot">
                 <button class="button">"Close"</button>
             </form>

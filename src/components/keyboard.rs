@@ -3,6 +3,8 @@
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 use leptos_router::hooks::use_navigate;
 
+use super::{frame::Section, preference};
+
 /// Whether single keys are on, and who asked for the help sheet.
 #[derive(Clone, Copy)]
 pub struct Keys {
@@ -18,8 +20,8 @@ impl Keys {
         };
         provide_context(keys);
         Effect::new(move || {
-            let off = storage().and_then(|it| it.get_item("keys").ok().flatten());
-            keys.on.set(off.as_deref() != Some("off"));
+            keys.on
+                .set(preference::read("keys").as_deref() != Some("off"));
         });
     }
 
@@ -32,17 +34,25 @@ impl Keys {
 
     pub fn turn(self, on: bool) {
         self.on.set(on);
-        if let Some(storage) = storage() {
-            let _ = match on {
-                true => storage.remove_item("keys"),
-                false => storage.set_item("keys", "off"),
-            };
-        }
+        preference::keep("keys", (!on).then_some("off"));
     }
 }
 
-fn storage() -> Option<web_sys::Storage> {
-    window().local_storage().ok().flatten()
+/// Turns single keys off and on.
+#[component]
+pub fn KeysSwitch() -> impl IntoView {
+    let keys = expect_context::<Keys>();
+    view! {
+        <label class="switch">
+            <input
+                type="checkbox"
+                prop:checked=move || keys.on.get()
+                on:change=move |event| keys.turn(event_target_checked(&event))
+            />
+            "Single keys are on"
+        </label>
+    }
+    .into_any()
 }
 
 /// Listens as long as its page is shown.
@@ -72,8 +82,9 @@ pub fn Keyboard() -> impl IntoView {
             }
             let went = after_g.get_value();
             after_g.set_value(key == "g");
-            match (went, key.as_str()) {
-                (true, "r") => navigate("/", Default::default()),
+            let section = Section::ALL.into_iter().find(|it| went && it.key() == key);
+            match (section, key.as_str()) {
+                (Some(section), _) => navigate(section.href(), Default::default()),
                 (_, "/") => focus("#search"),
                 (_, "j") => move_focus(1),
                 (_, "k") => move_focus(-1),

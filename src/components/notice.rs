@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::{api::AppError, domain::Code};
+use crate::{
+    api::{AppError, error::UNREACHABLE},
+    domain::Code,
+};
 
 /// A state with nothing else to show. `children` is what to do next.
 #[component]
@@ -16,14 +19,31 @@ pub fn Notice(#[prop(into)] title: String, children: Children) -> impl IntoView 
     .into_any()
 }
 
+/// Says so to whoever asked, when the page is rendered on the server; a store that is away is asked again.
+fn say_refused(error: &AppError) {
+    #[cfg(feature = "ssr")]
+    if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
+        let status = http::StatusCode::from_u16(error.0.code.status());
+        response.set_status(status.unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR));
+        if error.is(Code::Busy) {
+            let again = http::HeaderValue::from_static("5");
+            response.insert_header(http::header::REFRESH, again);
+        }
+    }
+    #[cfg(not(feature = "ssr"))]
+    let _ = error;
+}
+
 /// What stands where data could not be read.
 #[component]
 pub fn Refused(error: AppError) -> impl IntoView {
+    say_refused(&error);
     let title = match error.0.code {
         Code::Unauthorized => "You are signed out",
-        Code::Forbidden => "You may not see this",
+        Code::Forbidden => "You may not see this: ask an admin",
         Code::NotFound => "There is no such thing",
-        Code::Busy => "The server cannot be reached",
+        Code::Busy if error.0.detail == UNREACHABLE => "The server cannot be reached",
+        Code::Busy => "The store cannot be reached",
         Code::Invalid | Code::Malformed => "This address asks for something that does not fit",
         _ => "This could not be read",
     };

@@ -2,57 +2,58 @@
 
 use leptos::prelude::*;
 
+use super::{preference, segments::Segments};
+
 /// Sets `data-theme` from the stored choice; small enough to stand in every page.
 pub const BEFORE_PAINT: &str =
     "try{let t=localStorage.theme;if(t)document.documentElement.dataset.theme=t}catch(e){}";
 
-const CHOICES: [(&str, &str); 3] = [("", "System"), ("light", "Light"), ("dark", "Dark")];
+/// `None` is the system's own.
+type Theme = Option<&'static str>;
 
-/// The switch; it needs WASM, like the choice it stores.
+const CHOICES: [(Theme, &str); 3] = [
+    (None, "System"),
+    (Some("light"), "Light"),
+    (Some("dark"), "Dark"),
+];
+
+/// What was chosen, shared by every switch on the page.
+#[derive(Clone, Copy)]
+pub struct ThemeChoice(RwSignal<Theme>);
+
+impl ThemeChoice {
+    pub fn provide() {
+        let chosen = RwSignal::new(None);
+        provide_context(Self(chosen));
+        Effect::new(move || {
+            let stored = preference::read("theme");
+            let known = CHOICES.iter().find(|(it, _)| *it == stored.as_deref());
+            chosen.set(known.and_then(|(it, _)| *it));
+        });
+    }
+
+    fn choose(self, theme: Theme) {
+        self.0.set(theme);
+        preference::keep("theme", theme);
+        if let Some(root) = document().document_element() {
+            let _ = match theme {
+                Some(theme) => root.set_attribute("data-theme", theme),
+                None => root.remove_attribute("data-theme"),
+            };
+        }
+    }
+}
+
 #[component]
 pub fn ThemeSwitch() -> impl IntoView {
-    let chosen = RwSignal::new(String::new());
-    Effect::new(move || chosen.set(stored()));
-    let choice = move |(theme, name): (&'static str, &'static str)| {
-        view! {
-            <button
-                type="button"
-                class="segment"
-                aria-pressed=move || (chosen.get() == theme).to_string()
-                on:click=move |_| {
-                    choose(theme);
-                    chosen.set(theme.into());
-                }
-            >
-                {name}
-            </button>
-        }
-    };
+    let theme = expect_context::<ThemeChoice>();
     view! {
-        <div class="segments" role="group" aria-label="Theme">
-            {CHOICES.map(choice).collect_view()}
-        </div>
+        <Segments
+            label="Theme"
+            choices=CHOICES.to_vec()
+            chosen=theme.0
+            on_choose=move |choice| theme.choose(choice)
+        />
     }
     .into_any()
-}
-
-/// What was chosen before; private windows may refuse to say.
-fn stored() -> String {
-    let storage = window().local_storage().ok().flatten();
-    let theme = storage.and_then(|storage| storage.get_item("theme").ok().flatten());
-    theme.unwrap_or_default()
-}
-
-fn choose(theme: &str) {
-    let Some(root) = document().document_element() else {
-        return;
-    };
-    let storage = window().local_storage().ok().flatten();
-    if theme.is_empty() {
-        let _ = root.remove_attribute("data-theme");
-        let _ = storage.map(|storage| storage.remove_item("theme"));
-    } else {
-        let _ = root.set_attribute("data-theme", theme);
-        let _ = storage.map(|storage| storage.set_item("theme", theme));
-    }
 }

@@ -1,7 +1,9 @@
-//! Moments and spans. The server has no idea of the reader's "now": it sends the moment, the browser says how long ago.
+//! Moments and spans. The server knows neither the reader's "now" nor the reader's zone: it sends the moment in UTC,
+//! and the browser says it in the reader's own words once the page is hydrated.
 
 use leptos::prelude::*;
 
+use super::{preference, segments::Segments};
 use crate::domain::{Time, sheet::Usual, words};
 
 /// The reader's "now": absent on the server and until the page is hydrated, then ticking.
@@ -24,25 +26,105 @@ impl Clock {
         });
     }
 
-    fn now() -> Signal<Option<Time>> {
+    pub fn now() -> Signal<Option<Time>> {
         expect_context::<Self>().0.into()
     }
 }
 
-/// How long ago `at` was.
+/// Which zone moments are said in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ZoneChoice {
+    Local,
+    Utc,
+}
+
+/// The reader's zone: UTC on the server and until the page is hydrated, then as chosen.
+#[derive(Clone, Copy)]
+pub struct Zone {
+    chosen: RwSignal<ZoneChoice>,
+    hydrated: RwSignal<bool>,
+}
+
+impl Zone {
+    pub fn provide() {
+        let zone = Self {
+            chosen: RwSignal::new(ZoneChoice::Local),
+            hydrated: RwSignal::new(false),
+        };
+        provide_context(zone);
+        Effect::new(move || {
+            if preference::read("zone").as_deref() == Some("utc") {
+                zone.chosen.set(ZoneChoice::Utc);
+            }
+            zone.hydrated.set(true);
+        });
+    }
+
+    pub fn of_reader() -> Self {
+        expect_context()
+    }
+
+    /// Minutes east of UTC at this moment; summer time makes it depend on the moment.
+    pub fn offset(self, at: Time) -> i32 {
+        match (self.hydrated.get(), self.chosen.get()) {
+            (true, ZoneChoice::Local) => at.local_offset(),
+            _ => 0,
+        }
+    }
+
+    fn choose(self, choice: ZoneChoice) {
+        self.chosen.set(choice);
+        preference::keep("zone", (choice == ZoneChoice::Utc).then_some("utc"));
+    }
+}
+
+#[component]
+pub fn ZoneSwitch() -> impl IntoView {
+    let zone = Zone::of_reader();
+    view! {
+        <Segments
+            label="Time zone"
+            choices=vec![(ZoneChoice::Local, "Local"), (ZoneChoice::Utc, "UTC")]
+            chosen=zone.chosen
+            on_choose=move |choice| zone.choose(choice)
+        />
+    }
+    .into_any()
+}
+
+/// A `<time>` that says `words` and, when pointed at, the moment in full.
+#[component]
+fn Said(at: Signal<Time>, words: Signal<String>) -> impl IntoView {
+    let zone = Zone::of_reader();
+    let in_full = move || words::moment_in_full_at(at.get(), zone.offset(at.get()));
+    view! { <time datetime=move || at.get().to_string() title=in_full>{words}</time> }.into_any()
+}
+
+/// A time of day to the millisecond: "09:50:25.114".
+#[component]
+pub fn At(#[prop(into)] at: Signal<Time>) -> impl IntoView {
+    let zone = Zone::of_reader();
+    let words = Memo::new(move |_| words::time_of_day_at(at.get(), zone.offset(at.get())));
+    view! { <Said at words=words.into()/> }.into_any()
+}
+
+/// A day and a time of day: "16 Nov 02:00".
+#[component]
+pub fn Moment(#[prop(into)] at: Signal<Time>) -> impl IntoView {
+    let zone = Zone::of_reader();
+    let words = Memo::new(move |_| words::moment_at(at.get(), zone.offset(at.get())));
+    view! { <Said at words=words.into()/> }.into_any()
+}
+
+/// How long ago `at` was; the moment itself until there is a "now".
 #[component]
 pub fn Ago(#[prop(into)] at: Signal<Time>) -> impl IntoView {
     let now = Clock::now();
-    let text = Memo::new(move |_| match now.get() {
+    let words = Memo::new(move |_| match now.get() {
         Some(now) => words::ago(now.ms_since(at.get())),
         None => words::moment(at.get()),
     });
-    view! {
-        <time datetime=move || at.get().to_string() title=move || words::moment_in_full(at.get())>
-            {text}
-        </time>
-    }
-    .into_any()
+    view! { <Said at words=words.into()/> }.into_any()
 }
 
 /// What a span runs from, and to where: without an end it is still running, and `seen` is when it last moved.

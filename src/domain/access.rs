@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{hash::Hash, time::Time};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -45,6 +47,89 @@ impl Role {
 pub struct Principal {
     pub name: String,
     pub role: Role,
+}
+
+/// A person who may sign in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct User {
+    pub name: String,
+    pub role: Role,
+    pub created_at: Time,
+    pub disabled_at: Option<Time>,
+}
+
+/// A token as lists show it: never the secret.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Token {
+    pub id: String,
+    pub name: String,
+    pub role: Role,
+    pub created_at: Time,
+    pub revoked_at: Option<Time>,
+}
+
+/// Who may come in, as far as the reader may know it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AccessSheet {
+    pub me: Principal,
+    /// Whom to ask.
+    pub admins: Vec<String>,
+    /// People and tokens, for those who manage them.
+    pub managed: Option<Managed>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Managed {
+    pub users: Vec<User>,
+    pub tokens: Vec<Token>,
+}
+
+/// A change of who may come in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum Change {
+    AddUser { name: String, role: Role },
+    NewLink { name: String },
+    DisableUser { name: String },
+    CreateToken { name: String, role: Role },
+    RevokeToken { id: String },
+}
+
+impl Change {
+    /// It is about a person, not about a token.
+    pub fn of_people(&self) -> bool {
+        matches!(
+            self,
+            Self::AddUser { .. } | Self::NewLink { .. } | Self::DisableUser { .. }
+        )
+    }
+}
+
+/// What a change gave; secrets are in no other answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Changed {
+    /// A one-time sign-in link.
+    Link {
+        name: String,
+        url: String,
+    },
+    Secret {
+        name: String,
+        secret: String,
+    },
+    Disabled {
+        name: String,
+    },
+    Revoked,
+}
+
+/// Where the chain of events stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Integrity {
+    pub engine: String,
+    pub schema: i64,
+    pub event: i64,
+    pub head: Hash,
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub mod time;
 pub mod timeline;
 pub mod tree;
 pub mod words;
+pub mod worker;
 
 pub use access::{Action, Principal, Role};
 pub use as_of::AsOf;

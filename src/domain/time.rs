@@ -1,6 +1,6 @@
 //! Moments, in microseconds since 1970 UTC: what the store keeps and what the wire writes as RFC 3339.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, FixedOffset, Local, Offset as _, SecondsFormat, TimeZone as _, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::fmt;
 
@@ -23,6 +23,18 @@ impl Time {
 
     pub fn utc(self) -> DateTime<Utc> {
         DateTime::from_timestamp_micros(self.0).unwrap_or_default()
+    }
+
+    /// In a zone so many minutes east of UTC.
+    pub fn at_offset(self, minutes: i32) -> DateTime<FixedOffset> {
+        let zone = FixedOffset::east_opt(minutes.saturating_mul(60)).unwrap_or(Utc.fix());
+        self.utc().with_timezone(&zone)
+    }
+
+    /// How many minutes east of UTC this machine's own zone is at this moment.
+    pub fn local_offset(self) -> i32 {
+        let offset = Local.offset_from_utc_datetime(&self.utc().naive_utc());
+        offset.fix().local_minus_utc() / 60
     }
 }
 

@@ -6,6 +6,7 @@ use super::{
     run::Run,
     status::{RunStatus, StepStatus},
     time::Time,
+    worker::{Asking, REMEMBERED_DAYS},
 };
 
 /// A run's status as a heading.
@@ -155,17 +156,61 @@ pub fn ago(ms: i64) -> String {
 
 /// A moment that fits a column, for readers without a clock: "16 Nov 02:00".
 pub fn moment(at: Time) -> String {
-    at.utc().format("%-d %b %H:%M").to_string()
+    moment_at(at, 0)
+}
+
+/// The same, so many minutes east of UTC.
+pub fn moment_at(at: Time, offset: i32) -> String {
+    at.at_offset(offset).format("%-d %b %H:%M").to_string()
 }
 
 /// A moment in full: "16 Nov 2026 02:00:49 UTC".
 pub fn moment_in_full(at: Time) -> String {
-    at.utc().format("%-d %b %Y %H:%M:%S UTC").to_string()
+    moment_in_full_at(at, 0)
+}
+
+/// The same, so many minutes east of UTC: "16 Nov 2026 07:30:49 UTC+5:30".
+pub fn moment_in_full_at(at: Time, offset: i32) -> String {
+    let moment = at.at_offset(offset).format("%-d %b %Y %H:%M:%S");
+    format!("{moment} {}", zone(offset))
 }
 
 /// A time of day to the millisecond: "09:50:25.114".
 pub fn time_of_day(at: Time) -> String {
-    at.utc().format("%H:%M:%S%.3f").to_string()
+    time_of_day_at(at, 0)
+}
+
+/// The same, so many minutes east of UTC.
+pub fn time_of_day_at(at: Time, offset: i32) -> String {
+    at.at_offset(offset).format("%H:%M:%S%.3f").to_string()
+}
+
+/// A zone by its distance from UTC: "UTC", "UTC+1", "UTC−3:30".
+fn zone(offset: i32) -> String {
+    let (hours, minutes) = (offset.abs() / 60, offset.abs() % 60);
+    let sign = if offset < 0 { '−' } else { '+' };
+    match (hours, minutes) {
+        (0, 0) => "UTC".into(),
+        (hours, 0) => format!("UTC{sign}{hours}"),
+        (hours, minutes) => format!("UTC{sign}{hours}:{minutes:02}"),
+    }
+}
+
+/// Who asks for an agent's runs, while one of them waits: "No worker has asked for invoice-reconciler since 09:50".
+pub fn asking(agent: &str, asking: Asking, now: Option<Time>, offset: i32) -> String {
+    match (asking.workers, asking.last) {
+        (1, _) => format!("1 worker asks for {agent}"),
+        (2.., _) => format!("{} workers ask for {agent}", number(asking.workers)),
+        (_, Some(last)) => {
+            let today = now.is_some_and(|now| now.ms_since(last) < 12 * 3_600_000);
+            let since = match today {
+                true => last.at_offset(offset).format("%H:%M").to_string(),
+                false => moment_at(last, offset),
+            };
+            format!("No worker has asked for {agent} since {since}")
+        }
+        (_, None) => format!("No worker has asked for {agent} in the last {REMEMBERED_DAYS} days"),
+    }
 }
 
 /// A time of day: "09:50:25".
@@ -274,6 +319,42 @@ mod tests {
             ages,
             ["now", "40 s ago", "12 min ago", "2 h ago", "7 d ago"]
         );
+    }
+
+    #[test]
+    fn a_moment_is_said_in_the_readers_zone() {
+        let at = Time(1_794_794_449_114_000); // 2026-11-16T02:00:49.114Z
+        assert_eq!(moment(at), "16 Nov 02:00");
+        assert_eq!(moment_at(at, -180), "15 Nov 23:00");
+        assert_eq!(time_of_day(at), "02:00:49.114");
+        assert_eq!(time_of_day_at(at, 330), "07:30:49.114");
+        assert_eq!(moment_in_full(at), "16 Nov 2026 02:00:49 UTC");
+        let in_full = [60, 330, -210].map(|offset| moment_in_full_at(at, offset));
+        assert_eq!(
+            in_full,
+            [
+                "16 Nov 2026 03:00:49 UTC+1",
+                "16 Nov 2026 07:30:49 UTC+5:30",
+                "15 Nov 2026 22:30:49 UTC−3:30",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_released_run_says_whether_anyone_asks_for_it() {
+        let last = Time(1_794_794_449_114_000); // 2026-11-16T02:00:49.114Z
+        let said =
+            |workers, last, now, offset| asking("crm-sync", Asking { workers, last }, now, offset);
+        let soon = Some(last.plus_ms(60_000));
+        assert_eq!(said(1, Some(last), soon, 0), "1 worker asks for crm-sync");
+        assert_eq!(said(2, Some(last), None, 0), "2 workers ask for crm-sync");
+        let none = "No worker has asked for crm-sync";
+        assert_eq!(said(0, Some(last), soon, 60), format!("{none} since 03:00"));
+        let later = Some(last.plus_ms(86_400_000));
+        let since = format!("{none} since 16 Nov 02:00");
+        assert_eq!(said(0, Some(last), later, 0), since);
+        assert_eq!(said(0, Some(last), None, 0), since);
+        assert_eq!(said(0, None, soon, 0), format!("{none} in the last 7 days"));
     }
 
     #[test]

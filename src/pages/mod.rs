@@ -4,5 +4,7 @@ pub mod kept;
 pub mod not_found;
 pub mod run;
 pub mod runs;
+pub mod settings;
 pub mod shell;
 pub mod signin;
+pub mod workers;

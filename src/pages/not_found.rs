@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 
 use super::shell::Page;
-use crate::components::notice::Notice;
+use crate::components::{frame::Here, notice::Notice};
 
 /// Says 404 to whoever asked, when the page is rendered on the server.
 pub fn say_not_found() {
@@ -19,7 +19,7 @@ pub fn NotFoundPage() -> impl IntoView {
     say_not_found();
     view! {
         <Title text="Not found · Step47"/>
-        <Page>
+        <Page here=Here::Nowhere>
             <main id="main" class="main" tabindex="-1">
                 <h1 class="hidden">"Not found"</h1>
                 <Notice title="There is no such page">

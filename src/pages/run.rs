@@ -21,7 +21,7 @@ use super::{not_found::say_not_found, shell::Page};
 use crate::{
     api::AppError,
     components::{
-        frame::Crumb,
+        frame::{Crumb, Here},
         inspector::{Inspector, Tab},
         notice::{Notice, Refused},
         run_head::RunHead,
@@ -51,15 +51,23 @@ pub fn RunPage() -> impl IntoView {
     let place = Memo::new(move |_| query.with(Place::of));
     let read = Read::new(id, place);
     live::keep_current(id, place, read);
-    let crumbs = id.with_untracked(|id| {
-        let short = run_id(id).map_or_else(|_| "?".into(), |id| id.short().to_owned());
-        vec![Crumb {
+    let crumbs = Signal::derive(move || {
+        let id = id.get();
+        let short = run_id(&id).map_or_else(|_| "?".into(), |id| id.short().to_owned());
+        let agent = read
+            .run
+            .get()
+            .and_then(Result::ok)
+            .map(|sheet| sheet.value.run.agent);
+        let agent = agent.map(Crumb::of_agent);
+        let here = Crumb {
             text: short,
             href: None,
-        }]
+        };
+        agent.into_iter().chain([here]).collect()
     });
     view! {
-        <Page crumbs>
+        <Page here=Here::BelowRuns crumbs>
             <main id="main" class="run-page" tabindex="-1">
                 <Transition fallback=|| view! { <p class="loading" role="status">"Reading…"</p> }>
                     <Run id read place/>

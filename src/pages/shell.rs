@@ -1,10 +1,14 @@
 //! What every page shares: who is signed in, how many runs need a person, and the bar that says so.
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     api::{self, AppError},
-    components::frame::{Crumb, TopBar},
+    components::{
+        badge::Badge,
+        frame::{Crumb, Here, Section, TopBar},
+        notify::{LOOK_EVERY, Notify},
+    },
     domain::{AsOf, Counts, Principal},
     live::{Follow, Live, Message, patience},
 };
@@ -33,6 +37,7 @@ impl Shell {
             Message::ReadAgain => again(),
         });
         provide_context(Self { me, counts, told });
+        look_for_news();
     }
 
     /// Reads a resource: only below `Transition`.
@@ -50,24 +55,54 @@ impl Shell {
     }
 }
 
+/// While notifications are on, looks now and then what needs a person: a hidden tab hears of no event.
+fn look_for_news() {
+    let notify = expect_context::<Notify>();
+    Effect::new(move || {
+        if !notify.is_on() {
+            return;
+        }
+        let look = move || {
+            spawn_local(async move {
+                if let Ok(needs) = api::runs::needs_you(true).await {
+                    notify.compare(&needs.value);
+                }
+            });
+        };
+        look();
+        let looking = set_interval_with_handle(look, LOOK_EVERY);
+        on_cleanup(move || {
+            if let Ok(handle) = looking {
+                handle.clear();
+            }
+        });
+    });
+}
+
 /// The bar and, below it, the page.
 #[component]
 pub fn Page(
-    #[prop(optional)] crumbs: Vec<Crumb>,
+    #[prop(default = Here::Section(Section::Runs))] here: Here,
+    /// The way to a page below the runs; it may read a resource.
+    #[prop(into, optional)]
+    crumbs: Signal<Vec<Crumb>>,
     #[prop(into, optional)] search: Signal<String>,
     children: Children,
 ) -> impl IntoView {
     let shell = expect_context::<Shell>();
+    let badge = expect_context::<Badge>();
     let connection = expect_context::<Live>().connection();
     view! {
         <Transition>
             <TopBar
-                crumbs=crumbs.clone()
+                here
+                crumbs
                 search
                 needs=Signal::derive(move || shell.needs())
                 connection
                 principal=Signal::derive(move || shell.me.get()?.ok())
             />
+            {move || badge.show(shell.needs())}
             {move || shell.counts.get()?.ok().map(|counts| view! { <Follow event=counts.event/> })}
         </Transition>
         {children()}

@@ -3,17 +3,20 @@
 mod agent;
 mod auth;
 mod body;
+mod broken;
 pub mod config;
 mod health;
 mod live;
 mod pages;
 mod problem;
 mod router;
+mod settings;
 mod signin;
 pub mod site;
 mod sse;
 mod start;
 pub mod telemetry;
+mod workers;
 
 pub use agent::openapi;
 pub use start::{Running, start};
@@ -29,6 +32,7 @@ pub struct App {
     pub store: Store,
     live: live::Hub,
     access: auth::Access,
+    workers: workers::Workers,
     site: site::Site,
     leptos: LeptosOptions,
     metrics: metrics_exporter_prometheus::PrometheusHandle,

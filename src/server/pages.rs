@@ -13,7 +13,7 @@ use leptos::{
 use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
 
 use super::App;
-use crate::{app, domain::access::Principal};
+use crate::{api::access::Outcome, app, domain::access::Principal};
 
 pub fn routes(app: &App) -> Router<App> {
     let options = app.leptos.clone();
@@ -34,6 +34,19 @@ pub async fn not_found(app: App, request: Request) -> Response {
     let mut response = render(request).await.into_response();
     *response.status_mut() = axum::http::StatusCode::NOT_FOUND;
     response
+}
+
+/// The settings, after a form changed something.
+pub async fn with_outcome(app: App, request: Request, outcome: Outcome) -> Response {
+    let options = app.leptos.clone();
+    let context = context(app);
+    let context = move || {
+        context();
+        provide_context(outcome.clone());
+    };
+    let render =
+        leptos_axum::render_app_async_with_context(context, move || document(options.clone()));
+    render(request).await.into_response()
 }
 
 /// The document, with a policy that lets only our own scripts run.

@@ -33,7 +33,10 @@ impl IntoResponse for Refusal {
             StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         metrics::counter!("step47_refused_total", "code" => self.0.code.as_str()).increment(1);
         let busy = self.0.code == Code::Busy;
+        let problem = self.0.clone();
         let mut response = (status, Json(self.0)).into_response();
+        // Whoever answers a browser makes a page of it.
+        response.extensions_mut().insert(problem);
         let headers = response.headers_mut();
         headers.insert(
             header::CONTENT_TYPE,

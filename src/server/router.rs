@@ -8,9 +8,10 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use std::time::Instant;
+use futures::FutureExt as _;
+use std::{panic::AssertUnwindSafe, time::Instant};
 
-use super::{App, agent, auth, health, live, pages, problem::Refusal, signin};
+use super::{App, agent, auth, broken, health, live, pages, problem::Refusal, settings, signin};
 use crate::domain::{Code, Problem};
 
 pub fn router(app: App) -> Router {
@@ -22,6 +23,7 @@ pub fn router(app: App) -> Router {
         .route("/metrics", get(health::metrics))
         .route("/live", get(live::follow))
         .route("/signin", post(signin::sign_in))
+        .route("/settings", post(settings::change))
         .route("/signout", post(signin::sign_out))
         .fallback(fallback)
         .method_not_allowed_fallback(not_allowed)
@@ -50,11 +52,21 @@ async fn not_allowed() -> Response {
     Refusal(problem).into_response()
 }
 
-/// Counts and times requests, and sends the headers that every answer carries.
+/// Counts and times requests, answers people with pages, and sends the headers that every answer carries.
 async fn guard(request: Request, next: Next) -> Response {
     let began = Instant::now();
-    let agent = request.uri().path().starts_with("/v1/");
-    let mut response = next.run(request).await;
+    let path = request.uri().path();
+    let agent = path.starts_with("/v1/");
+    let page = broken::wants_page(path, request.headers());
+    let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let mut response = answered.unwrap_or_else(|_| {
+        tracing::error!("a request panicked");
+        let detail = "the server failed; its log says why";
+        Refusal(Problem::new(Code::Internal, detail)).into_response()
+    });
+    if page && let Some(problem) = response.extensions().get::<Problem>() {
+        response = broken::page(problem);
+    }
     let side = if agent { "agent" } else { "browser" };
     let status = response.status().as_u16().to_string();
     metrics::counter!("step47_requests_total", "side" => side, "status" => status).increment(1);

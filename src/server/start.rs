@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use super::{App, auth::Access, config::Config, live::Hub, router, site::Site, telemetry};
+use super::{
+    App, auth::Access, config::Config, live::Hub, router, site::Site, telemetry, workers::Workers,
+};
 use crate::store::{Error, Store};
 
 /// A server that answers.
@@ -39,10 +41,12 @@ pub async fn start(config: Config) -> Result<Running, Error> {
         .map_err(|e| Error::Setup(e.to_string()))?;
     let stop = CancellationToken::new();
     let (live, follower) = Hub::new(config.limits.viewers_max);
+    let workers = Workers::default();
     let app = App {
         store: store.clone(),
         live,
         access: Access::default(),
+        workers: workers.clone(),
         site: Site::new(config.leptos.site_root.to_string().into()),
         leptos: config.leptos,
         metrics: telemetry::metrics().map_err(Error::Setup)?,
@@ -74,6 +78,7 @@ pub async fn start(config: Config) -> Result<Running, Error> {
         tokio::spawn(follow),
         tokio::spawn(keep_time),
         tokio::spawn(hear),
+        tokio::spawn(workers.remember(store.clone(), stop.clone())),
         tokio::spawn(serve),
     ];
     Ok(Running {

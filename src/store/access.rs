@@ -1,14 +1,16 @@
 //! People, tokens and sessions. A secret has 256 random bits, is shown once, and is kept only as its hash.
 
 use async_trait::async_trait;
-use serde::Serialize;
 
 use super::{
     Command, Error, Store,
     engine::{Param, params},
     tx::Tx,
 };
-use crate::domain::{Hash, Problem, Role, Time, access::Principal};
+use crate::domain::{
+    Code, Hash, Problem, Role,
+    access::{Principal, Token, User},
+};
 
 const LINK_LIVES_MS: i64 = 24 * 3_600_000;
 const SESSION_LIVES_MS: i64 = 30 * 24 * 3_600_000;
@@ -28,24 +30,6 @@ fn of_secret(secret: &str) -> Hash {
     Hash::of_bytes(secret.as_bytes())
 }
 
-/// A token as lists show it: never the secret.
-#[derive(Debug, Clone, Serialize)]
-pub struct Token {
-    pub id: String,
-    pub name: String,
-    pub role: Role,
-    pub created_at: Time,
-    pub revoked_at: Option<Time>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub struct User {
-    pub name: String,
-    pub role: Role,
-    pub created_at: Time,
-    pub disabled_at: Option<Time>,
-}
-
 /// One statement as a command; answers how many rows it touched.
 struct Statement {
     sql: &'static str,
@@ -60,6 +44,69 @@ impl Command for Statement {
     async fn apply(&self, tx: &mut Tx) -> Result<u64, Error> {
         let params = self.given.iter().cloned().chain([tx.now.into()]).collect();
         tx.conn().execute(self.sql, params).await
+    }
+}
+
+/// Adds a person, or gives one another role and lets them in again.
+struct SetUser {
+    name: String,
+    role: Role,
+}
+
+#[async_trait]
+impl Command for SetUser {
+    type Answer = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<(), Error> {
+        if self.role != Role::Admin {
+            keep_an_admin(tx, &self.name).await?;
+        }
+        let sql = "INSERT INTO users (name, role, created_at) VALUES ($1, $2, $3) \
+             ON CONFLICT (name) DO UPDATE SET role = excluded.role, disabled_at = NULL";
+        let params = params![self.name.as_str(), self.role.as_str(), tx.now];
+        tx.conn().execute(sql, params).await?;
+        Ok(())
+    }
+}
+
+struct DisableUser {
+    name: String,
+    by: Option<String>,
+}
+
+#[async_trait]
+impl Command for DisableUser {
+    type Answer = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool, Error> {
+        if self.by.as_ref() == Some(&self.name) {
+            return Err(stays("This is you: another admin has to shut you out").into());
+        }
+        keep_an_admin(tx, &self.name).await?;
+        let sql = "UPDATE users SET disabled_at = $2 WHERE name = $1 AND disabled_at IS NULL";
+        let params = params![self.name.as_str(), tx.now];
+        Ok(tx.conn().execute(sql, params).await? > 0)
+    }
+}
+
+/// Why a person cannot be shut out.
+fn stays(why: &str) -> Problem {
+    Problem::new(Code::Invalid, why).with("path", "name")
+}
+
+/// Refuses to lose `name` as the last admin.
+async fn keep_an_admin(tx: &mut Tx, name: &str) -> Result<(), Error> {
+    let sql =
+        "SELECT name FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY name LIMIT 2";
+    let mut admins = Vec::new();
+    for mut row in tx.conn().fetch(sql, params![]).await? {
+        admins.push(row.text()?);
+    }
+    match admins.as_slice() {
+        [only] if only == name => {
+            Err(stays("This is the last admin: make somebody else an admin first").into())
+        }
+        _ => Ok(()),
     }
 }
 
@@ -104,6 +151,12 @@ impl Store {
         self.statement(sql, params![id_or_name]).await
     }
 
+    /// Revokes the live token of this id; answers whether there was one.
+    pub async fn revoke_token_id(&self, id: &str) -> Result<bool, Error> {
+        let sql = "UPDATE tokens SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+        Ok(self.statement(sql, params![id]).await? > 0)
+    }
+
     /// Who a bearer token stands for.
     pub async fn bearer(&self, secret: &str) -> Result<Option<Principal>, Error> {
         let sql = "SELECT name, role FROM tokens WHERE hash = $1 AND revoked_at IS NULL";
@@ -132,9 +185,20 @@ impl Store {
         if role == Role::Agent {
             return Err(Problem::invalid("role", "people are viewer, operator or admin").into());
         }
-        let sql = "INSERT INTO users (name, role, created_at) VALUES ($1, $2, $3) \
-             ON CONFLICT (name) DO UPDATE SET role = excluded.role, disabled_at = NULL";
-        self.statement(sql, params![name, role.as_str()]).await?;
+        self.write(SetUser {
+            name: name.to_owned(),
+            role,
+        })
+        .await?;
+        self.new_link(name).await
+    }
+
+    /// The secret of a new one-time sign-in link for a person who may come in.
+    pub async fn new_link(&self, name: &str) -> Result<String, Error> {
+        let sql = "SELECT name, role FROM users WHERE name = $1 AND disabled_at IS NULL";
+        if self.principal(sql, params![name]).await?.is_none() {
+            return Err(Problem::not_found("person, or they are shut out").into());
+        }
         let (secret, hash) = secret("link");
         let expires_at = self.now().await?.plus_ms(LINK_LIVES_MS);
         let sql = "INSERT INTO signin_links (hash, user_name, expires_at, created_at) VALUES ($1, $2, $3, $4)";
@@ -158,10 +222,22 @@ impl Store {
             .collect()
     }
 
-    /// Shuts a person out: no sign-in, no session. Answers whether there was one to shut out.
-    pub async fn disable_user(&self, name: &str) -> Result<bool, Error> {
-        let sql = "UPDATE users SET disabled_at = $2 WHERE name = $1 AND disabled_at IS NULL";
-        Ok(self.statement(sql, params![name]).await? > 0)
+    /// Shuts a person out: no sign-in, no session. Answers whether there was one to shut out. Nobody shuts
+    /// themselves out, and an admin stays.
+    pub async fn disable_user(&self, name: &str, by: Option<&str>) -> Result<bool, Error> {
+        self.write(DisableUser {
+            name: name.to_owned(),
+            by: by.map(str::to_owned),
+        })
+        .await
+    }
+
+    /// Who manages people and tokens.
+    pub async fn admins(&self) -> Result<Vec<String>, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT name FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY name LIMIT 20";
+        let rows = conn.fetch(sql, params![]).await?;
+        rows.into_iter().map(|mut row| row.text()).collect()
     }
 
     /// Whose link this is, if it still opens.

@@ -22,6 +22,7 @@ mod steps;
 mod timeline;
 mod tx;
 mod warm;
+mod workers;
 mod writer;
 
 use std::sync::Arc;

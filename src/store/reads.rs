@@ -9,6 +9,7 @@ use super::{
 };
 use crate::domain::{
     Event, Problem, RunDetail, RunId, StepDetail, Time,
+    access::Integrity,
     protocol::{EventPage, SnapshotAnswer, StepPage},
 };
 
@@ -151,6 +152,24 @@ impl Store {
                 .await?;
             row.ok_or_else(|| Error::damaged("the counter row is missing"))?
                 .int()
+        };
+        read.await.map_err(Error::problem)
+    }
+
+    /// The engine, the schema, and where the chain of events stands.
+    pub async fn integrity(&self) -> Result<Integrity, Problem> {
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            let sql = "SELECT c.event, c.head, (SELECT MAX(version) FROM _sqlx_migrations WHERE success) \
+                 FROM counter c WHERE c.id = 1";
+            let row = conn.fetch_one(sql, params![]).await?;
+            let mut row = row.ok_or_else(|| Error::damaged("the counter row is missing"))?;
+            Ok(Integrity {
+                engine: self.engine.name().to_owned(),
+                event: row.int()?,
+                head: row.hash()?,
+                schema: row.int()?,
+            })
         };
         read.await.map_err(Error::problem)
     }

@@ -1,8 +1,9 @@
 //! What the owner of the service relies on: health, readiness, metrics, and a server that says what it needs.
 
+use reqwest::Method;
 use serde_json::json;
 
-use crate::support::{Engine, Server, both_engines, eventually, on_postgres};
+use crate::support::{Answer, Engine, Server, both_engines, eventually, on_postgres};
 
 async fn a_running_server_is_healthy_ready_and_measured(on: Engine) {
     let api = on.shared().await;
@@ -63,6 +64,20 @@ async fn a_server_without_its_database_says_so_and_comes_back(on: Engine) {
         "{away:?}"
     );
     assert!(away.retry_after.is_some(), "{away:?}");
+    // Who asks is remembered for a moment: then the page itself says it, and afterwards one that needs no store.
+    let asks_again = "http-equiv=\"refresh\"";
+    eventually("a page that asks again", async || {
+        let page = api
+            .request(Method::GET, "/workers")
+            .header("accept", "text/html");
+        let page = Answer::try_to(page, "GET /workers".into()).await.ok()?;
+        assert_eq!(page.status, 503, "{page:?}");
+        assert!(page.content_type.starts_with("text/html"), "{page:?}");
+        let said = page.text.contains("The store cannot be reached");
+        assert!(said, "{page:?}");
+        page.text.contains(asks_again).then_some(())
+    })
+    .await;
     server
         .store
         .administer("ALTER DATABASE {} ALLOW_CONNECTIONS true")

@@ -9,6 +9,7 @@ mod postgres;
 mod process;
 mod release;
 mod server;
+mod shots;
 mod site;
 mod test;
 mod torture;
@@ -44,6 +45,8 @@ enum Command {
     Lint,
     /// Run a benchmark: `bench store` on both engines, `bench ui` in the browser
     Bench(bench::Options),
+    /// Take the README's pictures from the running demo
+    Shots,
     /// Run the long crash campaigns, which `test` leaves out
     Torture(torture::Options),
 }
@@ -68,6 +71,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Test(options) => test::run(&workspace, &options),
         Command::Lint => lint::run(&workspace),
         Command::Bench(options) => bench::run(&workspace, &options),
+        Command::Shots => shots::run(&workspace),
         Command::Torture(options) => torture::run(&workspace, &options),
     }
 }

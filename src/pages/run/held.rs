@@ -93,7 +93,9 @@ impl Held {
             Some(false) => {}
             _ => return,
         }
-        let fewer = self.outline.with_untracked(|it| it.announced.len() as i64 > announced);
+        let fewer = self
+            .outline
+            .with_untracked(|it| it.announced.len() as i64 > announced);
         self.outline.update(|outline| outline.extend(steps));
         if fewer {
             self.read_outline();

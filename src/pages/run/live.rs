@@ -64,7 +64,9 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
             return;
         };
         let moved = read.newer.with_untracked(|before| {
-            before.as_ref().is_none_or(|(_, before)| before.status != run.status)
+            before
+                .as_ref()
+                .is_none_or(|(_, before)| before.status != run.status)
         });
         if place.with_untracked(|it| it.follow) {
             read.newest.set(run.at.as_ref().map(|at| at.seq));
@@ -94,7 +96,9 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
         if place.with(|it| it.follow) {
             let at = read.run.get().and_then(Result::ok);
             let at = at.and_then(|it| it.value.run.at).map(|at| at.seq);
-            let newer = read.newer.with(|it| it.as_ref().and_then(|(_, run)| run.at.clone()));
+            let newer = read
+                .newer
+                .with(|it| it.as_ref().and_then(|(_, run)| run.at.clone()));
             read.newest.set(newer.map(|at| at.seq).max(at));
         }
     });

@@ -34,6 +34,7 @@ pub async fn claim(
     let who = caller(who)?;
     let until = Instant::now() + Duration::from_millis(body.wait_ms.unsigned_abs());
     let keyed = headers.contains_key("idempotency-key");
+    let asking = app.workers.asks(&body);
     // Listen before looking: a run that becomes runnable in between is heard.
     let mut news = app.live.listen();
     loop {
@@ -41,6 +42,7 @@ pub async fn claim(
             let command = Claim { body: body.clone() };
             let command = once(command, &who, &headers, "claim".into(), hash)?;
             if let Some(lease) = app.store.write(command).await? {
+                asking.given(&lease);
                 return Ok(Json(lease).into_response());
             }
         }

@@ -16,8 +16,11 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{App, body::idempotency_key};
 use crate::{
-    domain::{Hash, Problem, access::Principal},
-    store::commands::{Key, Once},
+    domain::{Epoch, Hash, Problem, RunId, access::Principal},
+    store::{
+        Command, Error,
+        commands::{Key, Once},
+    },
 };
 
 #[derive(OpenApi)]
@@ -93,6 +96,16 @@ fn once<C>(
         body,
     });
     Ok(Once { command, key })
+}
+
+/// A write of the worker that holds, or believes to hold, this lease; a refusal is remembered for the workers' page.
+async fn advance<C: Command>(
+    app: &App,
+    lease: (RunId, Epoch),
+    what: String,
+    command: C,
+) -> Result<C::Answer, Error> {
+    app.workers.write(&app.store, lease, what, command).await
 }
 
 /// Who is asking; the layer in front let only known callers pass.

@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 
-use super::{caller, once};
+use super::{advance, caller, once};
 use crate::{
     domain::{
         Problem, RunQuery,
@@ -106,8 +106,11 @@ pub async fn lease(
     Strict { body, hash }: Strict<LeaseRun>,
 ) -> Result<Json<LeaseAnswer>, Refusal> {
     let scope = format!("lease {run}");
+    let asked = body.clone();
     let command = once(Lease { run, body }, &caller(who)?, &headers, scope, hash)?;
-    Ok(Json(app.store.write(command).await?))
+    let lease = app.store.write(command).await?;
+    app.workers.given(&asked, &lease);
+    Ok(Json(lease))
 }
 
 /// Keeps a lease alive.
@@ -120,7 +123,9 @@ pub async fn heartbeat(
     RunPath(run): RunPath,
     Strict { body, .. }: Strict<Heartbeat>,
 ) -> Result<Json<HeartbeatAnswer>, Refusal> {
-    Ok(Json(app.store.write(Beat { run, body }).await?))
+    let lease = (run.clone(), body.epoch);
+    let beat = Beat { run, body };
+    Ok(Json(advance(&app, lease, "heartbeat".into(), beat).await?))
 }
 
 /// The run is over.
@@ -133,7 +138,9 @@ pub async fn finish(
     RunPath(run): RunPath,
     Strict { body, .. }: Strict<FinishRun>,
 ) -> Result<Json<RunAnswer>, Refusal> {
-    let run = app.store.write(Finish { run, body }).await?;
+    let lease = (run.clone(), body.epoch);
+    let finish = Finish { run, body };
+    let run = advance(&app, lease, "finish".into(), finish).await?;
     Ok(Json(RunAnswer { run }))
 }
 
@@ -147,6 +154,8 @@ pub async fn release(
     RunPath(run): RunPath,
     Strict { body, .. }: Strict<ReleaseRun>,
 ) -> Result<Json<RunAnswer>, Refusal> {
-    let run = app.store.write(Release { run, body }).await?;
+    let lease = (run.clone(), body.epoch);
+    let release = Release { run, body };
+    let run = advance(&app, lease, "release".into(), release).await?;
     Ok(Json(RunAnswer { run }))
 }

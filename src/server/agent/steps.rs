@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::{sync::broadcast::error::RecvError, time::Instant};
 use utoipa::IntoParams;
 
-use super::{caller, once};
+use super::{advance, caller, once};
 use crate::{
     domain::{
         Problem, StepStatus,
@@ -47,7 +47,9 @@ pub async fn begin(
     Strict { body, .. }: Strict<BeginStep>,
 ) -> Result<Json<BeginAnswer>, Refusal> {
     let (epoch, step) = body.split();
-    Ok(Json(app.store.write(Begin { run, epoch, step }).await?))
+    let (lease, what) = ((run.clone(), epoch), format!("begin of {}", step.name));
+    let begin = Begin { run, epoch, step };
+    Ok(Json(advance(&app, lease, what, begin).await?))
 }
 
 /// Commits a step's result and the new state.
@@ -62,7 +64,9 @@ pub async fn commit(
     NumberPath(run, seq): NumberPath,
     Strict { body, .. }: Strict<CommitStep>,
 ) -> Result<Json<CommitAnswer>, Refusal> {
-    Ok(Json(app.store.write(Commit { run, seq, body }).await?))
+    let (lease, what) = ((run.clone(), body.epoch), format!("commit of step {seq}"));
+    let commit = Commit { run, seq, body };
+    Ok(Json(advance(&app, lease, what, commit).await?))
 }
 
 /// The attempt failed.
@@ -75,7 +79,9 @@ pub async fn fail(
     NumberPath(run, seq): NumberPath,
     Strict { body, .. }: Strict<FailStep>,
 ) -> Result<Json<FailAnswer>, Refusal> {
-    Ok(Json(app.store.write(Fail { run, seq, body }).await?))
+    let (lease, what) = ((run.clone(), body.epoch), format!("failure of step {seq}"));
+    let fail = Fail { run, seq, body };
+    Ok(Json(advance(&app, lease, what, fail).await?))
 }
 
 /// How far the attempt got.
@@ -91,6 +97,7 @@ pub async fn progress(
     Strict { body, hash }: Strict<Progress>,
 ) -> Result<StatusCode, Refusal> {
     let scope = format!("progress {run} {seq}");
+    let (lease, what) = ((run.clone(), body.epoch), format!("progress of step {seq}"));
     let command = once(
         Note { run, seq, body },
         &caller(who)?,
@@ -98,7 +105,7 @@ pub async fn progress(
         scope,
         hash,
     )?;
-    app.store.write(command).await?;
+    advance(&app, lease, what, command).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

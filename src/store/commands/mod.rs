@@ -13,6 +13,7 @@ mod once;
 mod progress;
 mod reap;
 mod release;
+mod remember;
 mod tick;
 
 pub use begin::Begin;
@@ -28,6 +29,7 @@ pub use once::{Key, Once, PurgeRequests};
 pub use progress::Note;
 pub use reap::Reap;
 pub use release::Release;
+pub use remember::{Remember, Seen, Sighting, Who};
 pub use tick::{Grace, Tick};
 
 use super::{error::Error, rows::RunRow, tx::Tx};

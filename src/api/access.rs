@@ -1,0 +1,105 @@
+//! People and tokens: who may come in. Changes arrive here from WASM, and as plain forms from browsers without it.
+
+use leptos::prelude::*;
+use server_fn::codec::Json;
+
+use super::AppError;
+use crate::domain::access::{AccessSheet, Change, Changed, Integrity};
+
+/// Who may come in, as far as the reader may know it.
+#[server(ReadAccess, endpoint = "access/sheet", input = Json)]
+pub async fn sheet() -> Result<AccessSheet, AppError> {
+    use crate::{
+        domain::{Action, access::Managed},
+        store::Error,
+    };
+    let me = super::authorise(Action::Read)?;
+    let store = super::store()?;
+    let managed = match me.role.may(Action::Administer) {
+        true => Some(Managed {
+            users: store.users().await.map_err(Error::problem)?,
+            tokens: store.tokens().await.map_err(Error::problem)?,
+        }),
+        false => None,
+    };
+    let admins = store.admins().await.map_err(Error::problem)?;
+    Ok(AccessSheet {
+        me,
+        admins,
+        managed,
+    })
+}
+
+#[server(ChangeAccess, endpoint = "access/change", input = Json)]
+pub async fn change(change: Change) -> Result<Changed, AppError> {
+    let me = super::authorise(crate::domain::Action::Administer)?;
+    let origin = origin(use_context::<http::request::Parts>().map(|parts| parts.headers));
+    Ok(apply(&super::store()?, &me.name, &origin, change)
+        .await
+        .map_err(crate::store::Error::problem)?)
+}
+
+/// What a form that was posted without WASM gave.
+#[server(ReadOutcome, endpoint = "access/outcome", input = Json)]
+pub async fn outcome() -> Result<Option<Outcome>, AppError> {
+    Ok(use_context::<Outcome>())
+}
+
+/// A change that was asked for, and its answer.
+pub type Outcome = (Change, Result<Changed, AppError>);
+
+#[server(ReadIntegrity, endpoint = "access/integrity", input = Json)]
+pub async fn integrity() -> Result<Integrity, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.integrity().await?)
+}
+
+/// Makes a change that was authorised.
+#[cfg(feature = "ssr")]
+pub async fn apply(
+    store: &crate::store::Store,
+    by: &str,
+    origin: &str,
+    change: Change,
+) -> Result<Changed, crate::store::Error> {
+    use crate::domain::Problem;
+    tracing::info!(by, ?change, "access changes");
+    let link = |name: String, secret: String| Changed::Link {
+        name,
+        url: format!("{origin}/signin?token={secret}"),
+    };
+    Ok(match change {
+        Change::AddUser { name, role } => {
+            let secret = store.add_user(&name, role).await?;
+            link(name, secret)
+        }
+        Change::NewLink { name } => {
+            let secret = store.new_link(&name).await?;
+            link(name, secret)
+        }
+        Change::DisableUser { name } => match store.disable_user(&name, Some(by)).await? {
+            true => Changed::Disabled { name },
+            false => return Err(Problem::not_found("person, or they are shut out").into()),
+        },
+        Change::CreateToken { name, role } => {
+            let secret = store.create_token(&name, role).await?;
+            Changed::Secret { name, secret }
+        }
+        Change::RevokeToken { id } => match store.revoke_token_id(&id).await? {
+            true => Changed::Revoked,
+            false => return Err(Problem::not_found("token, or it is revoked").into()),
+        },
+    })
+}
+
+/// Where the browser that asks reached this server.
+#[cfg(feature = "ssr")]
+pub fn origin(headers: Option<http::HeaderMap>) -> String {
+    let headers = headers.unwrap_or_default();
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    match (text("origin"), text("host")) {
+        (Some(origin), _) if origin.contains("://") => origin.to_owned(),
+        (_, Some(host)) => format!("http://{host}"),
+        _ => String::new(),
+    }
+}

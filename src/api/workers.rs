@@ -1,0 +1,27 @@
+//! Workers: who holds leases, who asks for work.
+
+use leptos::prelude::*;
+use server_fn::codec::Json;
+
+use super::AppError;
+use crate::domain::worker::{Asking, WorkerPage};
+
+/// Workers on one page.
+#[cfg(feature = "ssr")]
+const ON_A_PAGE: i64 = 50;
+
+/// Workers that were heard of lately, the last heard first.
+#[server(ReadWorkers, endpoint = "workers/page", input = Json)]
+pub async fn page(cursor: Option<String>) -> Result<WorkerPage, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?
+        .workers(cursor.as_deref(), ON_A_PAGE)
+        .await?)
+}
+
+/// Who asks for this agent's runs: for a run that waits for a worker.
+#[server(ReadAsking, endpoint = "workers/asking", input = Json)]
+pub async fn asking(agent: String) -> Result<Asking, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.asking(&agent).await?)
+}

@@ -1,0 +1,73 @@
+//! How many runs need a person, where a tab shows it without being looked at: in its title and its icon.
+
+use leptos::prelude::*;
+
+const ICON: &str = "/favicon.svg";
+
+#[derive(Clone, Copy)]
+pub struct Badge(RwSignal<i64>);
+
+impl Badge {
+    pub fn provide() -> Self {
+        let badge = Self(RwSignal::new(0));
+        provide_context(badge);
+        Effect::new(move || {
+            let icon = document().query_selector("link[rel=icon]").ok().flatten();
+            if let Some(icon) = icon {
+                let _ = icon.set_attribute("href", &favicon(badge.0.get()));
+            }
+        });
+        badge
+    }
+
+    /// Shows this many; unknown leaves what is shown.
+    pub fn show(self, needs: Option<i64>) {
+        if let Some(n) = needs
+            && self.0.get_untracked() != n
+        {
+            self.0.set(n);
+        }
+    }
+
+    /// A page's title behind the number.
+    pub fn titled(self, title: String) -> String {
+        match self.0.get() {
+            0 => title,
+            n if title.starts_with(&format!("({n}) ")) => title,
+            n => format!("({n}) {title}"),
+        }
+    }
+}
+
+/// The icon, with the number in its corner if there is one.
+fn favicon(needs: i64) -> String {
+    if needs == 0 {
+        return ICON.to_owned();
+    }
+    let text = if needs > 9 {
+        "9+".to_owned()
+    } else {
+        needs.to_string()
+    };
+    format!(
+        "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E\
+         %3Crect width='32' height='32' rx='7' fill='%230d1014'/%3E\
+         %3Cpath d='M13.6 5.8 7 15.4h4.2l-.9 6.8 6.7-9.8h-4.3z' fill='%23ff6b4a'/%3E\
+         %3Ccircle cx='21' cy='21' r='10.5' fill='%23ff6b4a'/%3E\
+         %3Ctext x='21' y='26' font-family='sans-serif' font-size='14' font-weight='700' \
+         text-anchor='middle' fill='%230d1014'%3E{text}%3C/text%3E%3C/svg%3E"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_icon_counts_to_nine() {
+        assert_eq!(favicon(0), "/favicon.svg");
+        assert!(favicon(3).contains(">3%3C") || favicon(3).contains("%3E3%3C"));
+        assert!(favicon(40).contains("%3E9+%3C"));
+        assert!(!favicon(40).contains('#'), "a # would cut the address off");
+    }
+}

@@ -1,0 +1,151 @@
+//! Browser notifications when a run comes to need a person: only where they were asked for, also from a hidden tab.
+
+use std::time::Duration;
+
+use leptos::{prelude::*, web_sys::Notification};
+
+use super::preference;
+use crate::domain::{needs::NeedsYou, words};
+
+/// A hidden tab has no stream of events; this is how often one that notifies looks.
+pub const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// More news at once become one notification.
+const SINGLE_MAX: usize = 3;
+
+/// Whether notifications were asked for, and whether the browser refuses them.
+#[derive(Clone, Copy)]
+pub struct Notify {
+    on: RwSignal<bool>,
+    blocked: RwSignal<bool>,
+    /// What needed a person when somebody last looked; absent before the first look.
+    known: StoredValue<Option<Vec<String>>>,
+}
+
+impl Notify {
+    pub fn provide() -> Self {
+        let notify = Self {
+            on: RwSignal::new(false),
+            blocked: RwSignal::new(false),
+            known: StoredValue::new(None),
+        };
+        provide_context(notify);
+        Effect::new(move || {
+            let asked = preference::read("notify").as_deref() == Some("on");
+            notify.on.set(asked && allowed());
+        });
+        notify
+    }
+
+    pub fn is_on(self) -> bool {
+        self.on.get()
+    }
+
+    fn turn(self, on: bool) {
+        if !on {
+            self.on.set(false);
+            preference::keep("notify", None);
+            return;
+        }
+        #[cfg(feature = "hydrate")]
+        leptos::task::spawn_local(async move {
+            if let Ok(asking) = Notification::request_permission() {
+                let _ = wasm_bindgen_futures::JsFuture::from(asking).await;
+            }
+            let allowed = allowed();
+            self.blocked.set(!allowed);
+            self.on.set(allowed);
+            preference::keep("notify", allowed.then_some("on"));
+        });
+    }
+
+    /// Tells what is new since the last look.
+    pub fn compare(self, needs: &NeedsYou) {
+        let news = news(needs);
+        let hrefs = news.iter().map(|it| it.key.clone()).collect();
+        let before = self
+            .known
+            .try_update_value(|known| known.replace(hrefs))
+            .flatten();
+        let Some(before) = before else { return };
+        let fresh: Vec<&News> = news.iter().filter(|it| !before.contains(&it.key)).collect();
+        match fresh.len() {
+            ..=SINGLE_MAX => fresh
+                .iter()
+                .for_each(|it| show(&it.title, &it.body, &it.href)),
+            n => show(&format!("{n} more need you"), "", "/?view=needs"),
+        }
+    }
+}
+
+/// One thing that needs a person.
+struct News {
+    /// Tells it from all others, and from what it was before.
+    key: String,
+    title: String,
+    body: String,
+    href: String,
+}
+
+fn news(needs: &NeedsYou) -> Vec<News> {
+    let runs = needs.runs.iter().map(|run| News {
+        key: format!("{} {}", run.id, run.version),
+        title: run.title.clone().unwrap_or_else(|| run.agent.clone()),
+        body: words::headline(run),
+        href: format!("/runs/{}", run.id),
+    });
+    let causes = needs.causes.iter().map(|cause| News {
+        key: format!("{} {} {}", cause.alike.agent, cause.alike.step, cause.runs),
+        title: format!("{} runs of {} need you", cause.runs, cause.alike.agent),
+        body: format!("one cause: {}", cause.alike.step),
+        href: "/?view=needs".into(),
+    });
+    runs.chain(causes).collect()
+}
+
+fn allowed() -> bool {
+    leptos::web_sys::window().is_some()
+        && Notification::permission() == leptos::web_sys::NotificationPermission::Granted
+}
+
+/// Shows a notification that leads to `href`.
+#[cfg(feature = "hydrate")]
+fn show(title: &str, body: &str, href: &str) {
+    use leptos::{wasm_bindgen::JsCast as _, web_sys::NotificationOptions};
+    use wasm_bindgen::closure::Closure;
+
+    let options = NotificationOptions::new();
+    options.set_body(body);
+    options.set_tag(href);
+    options.set_icon("/favicon.svg");
+    let Ok(shown) = Notification::new_with_options(title, &options) else {
+        return;
+    };
+    let href = href.to_owned();
+    let open = Closure::once_into_js(move || {
+        let _ = window().focus();
+        let _ = window().location().set_href(&href);
+    });
+    shown.set_onclick(Some(open.unchecked_ref()));
+}
+
+#[cfg(not(feature = "hydrate"))]
+fn show(_: &str, _: &str, _: &str) {}
+
+#[component]
+pub fn NotifySwitch() -> impl IntoView {
+    let notify = expect_context::<Notify>();
+    view! {
+        <label class="switch">
+            <input
+                type="checkbox"
+                prop:checked=move || notify.on.get()
+                on:change=move |event| notify.turn(event_target_checked(&event))
+            />
+            "Tell me when a run comes to need a person"
+        </label>
+        <p class="dim" role="status">
+            {move || notify.blocked.get().then_some("This browser does not allow notifications from this page: change that in its settings for this site.")}
+        </p>
+    }
+    .into_any()
+}

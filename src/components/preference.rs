@@ -1,0 +1,21 @@
+//! What a reader has chosen for this browser: kept in its local storage, which private windows may refuse.
+
+use leptos::{prelude::*, web_sys};
+
+fn storage() -> Option<web_sys::Storage> {
+    window().local_storage().ok().flatten()
+}
+
+pub fn read(name: &str) -> Option<String> {
+    storage()?.get_item(name).ok().flatten()
+}
+
+/// Keeps a choice; `None` goes back to the default.
+pub fn keep(name: &str, choice: Option<&str>) {
+    if let Some(storage) = storage() {
+        let _ = match choice {
+            Some(choice) => storage.set_item(name, choice),
+            None => storage.remove_item(name),
+        };
+    }
+}

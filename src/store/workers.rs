@@ -1,0 +1,189 @@
+//! Workers as people read them: by keyset, the last heard first.
+
+use std::collections::HashMap;
+
+use super::{
+    Error, Store,
+    engine::{Connection, Row, params},
+};
+use crate::domain::{
+    Epoch, Problem, StepStatus, Time,
+    run::At,
+    worker::{ASKS_MS, Asking, Asks, Hold, REMEMBERED_DAYS, RefusedWrite, Worker, WorkerPage},
+};
+
+/// Leases shown of one worker; more are counted.
+const HOLDS_MAX: usize = 10;
+/// Rows that a page reads at most beside its workers.
+const BESIDE_MAX: i64 = 5_000;
+
+impl Store {
+    pub async fn workers(&self, cursor: Option<&str>, limit: i64) -> Result<WorkerPage, Problem> {
+        self.read_workers(cursor, limit)
+            .await
+            .map_err(Error::problem)
+    }
+
+    async fn read_workers(&self, cursor: Option<&str>, limit: i64) -> Result<WorkerPage, Error> {
+        let (before, name) = match cursor {
+            None => (i64::MAX, ""),
+            Some(cursor) => cursor
+                .split_once(':')
+                .and_then(|(at, name)| Some((at.parse().ok()?, name)))
+                .ok_or_else(|| Problem::invalid("cursor", "is none that a page gave"))?,
+        };
+        let mut conn = self.engine.read().await?;
+        let now = conn.now().await?;
+        let silent = now.plus_ms(-REMEMBERED_DAYS * 86_400_000);
+        let sql = "SELECT name, version, model, heard_at, asked_at, idle_since, refused_at, refused_what, \
+             refused_run, refused_code, refused_detail FROM workers WHERE heard_at > $1 \
+             AND (heard_at < $2 OR (heard_at = $2 AND name > $3)) ORDER BY heard_at DESC, name LIMIT $4";
+        let rows = conn
+            .fetch(sql, params![silent, before, name, limit + 1])
+            .await?;
+        let mut workers = rows
+            .into_iter()
+            .map(worker)
+            .collect::<Result<Vec<_>, _>>()?;
+        let more = workers.len() as i64 > limit;
+        workers.truncate(limit as usize);
+        let next = workers
+            .last()
+            .filter(|_| more)
+            .map(|it| format!("{}:{}", it.heard_at.0, it.name));
+        if let (Some(first), Some(last)) = (workers.first(), workers.last()) {
+            let between = (last.heard_at, first.heard_at);
+            let beside = Beside::read(&mut *conn, between, now).await?;
+            workers.iter_mut().for_each(|worker| beside.join(worker));
+        }
+        Ok(WorkerPage { workers, next, now })
+    }
+
+    /// When a worker last asked for this agent's runs, or for any.
+    pub async fn last_asked(&self, agent: &str) -> Result<Option<Time>, Problem> {
+        Ok(self.asking(agent).await?.last)
+    }
+
+    /// Who asks for this agent's runs.
+    pub async fn asking(&self, agent: &str) -> Result<Asking, Problem> {
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            let asks_since = conn.now().await?.plus_ms(-ASKS_MS);
+            let sql = "SELECT COUNT(DISTINCT CASE WHEN asked_at > $2 THEN worker END), MAX(asked_at) \
+                 FROM worker_agents WHERE agent IN ($1, '')";
+            let row = conn.fetch_one(sql, params![agent, asks_since]).await?;
+            let mut row = row.ok_or_else(|| Error::damaged("a count is missing"))?;
+            Ok(Asking {
+                workers: row.int()?,
+                last: row.opt_time()?,
+            })
+        };
+        read.await.map_err(Error::problem)
+    }
+}
+
+fn worker(mut row: Row) -> Result<Worker, Error> {
+    let (name, version, model, heard_at) =
+        (row.text()?, row.opt_text()?, row.opt_text()?, row.time()?);
+    let asks = match (row.opt_time()?, row.opt_time()?) {
+        (Some(at), Some(since)) => Some(Asks {
+            since,
+            at,
+            agents: Vec::new(),
+        }),
+        _ => None,
+    };
+    let refused = match (row.opt_time()?, row.opt_text()?, row.opt_word()?) {
+        (Some(at), Some(what), Some(run)) => Some(RefusedWrite {
+            at,
+            what,
+            run,
+            code: serde_json::from_value(row.text()?.into()).map_err(Error::damaged)?,
+            detail: row.opt_text()?.unwrap_or_default(),
+        }),
+        _ => None,
+    };
+    Ok(Worker {
+        name,
+        version,
+        model,
+        agents: Vec::new(),
+        holds: Vec::new(),
+        holds_more: 0,
+        heard_at,
+        asks,
+        refused,
+    })
+}
+
+/// What other tables know of a page's workers.
+struct Beside {
+    /// Agent, and when the worker asked for it.
+    agents: HashMap<String, Vec<(String, Option<Time>)>>,
+    holds: HashMap<String, Vec<Hold>>,
+}
+
+impl Beside {
+    async fn read(
+        conn: &mut dyn Connection,
+        (from, to): (Time, Time),
+        now: Time,
+    ) -> Result<Self, Error> {
+        let mut agents: HashMap<String, Vec<_>> = HashMap::new();
+        let sql = "SELECT a.worker, a.agent, a.asked_at FROM worker_agents a JOIN workers w ON w.name = a.worker \
+             WHERE w.heard_at BETWEEN $1 AND $2 ORDER BY a.agent LIMIT $3";
+        for mut row in conn.fetch(sql, params![from, to, BESIDE_MAX]).await? {
+            let worker = row.text()?;
+            agents
+                .entry(worker)
+                .or_default()
+                .push((row.text()?, row.opt_time()?));
+        }
+        let mut holds: HashMap<String, Vec<_>> = HashMap::new();
+        let sql = "SELECT r.worker, r.id, r.title, r.agent, r.epoch, r.heartbeat_at, r.expires_at, r.at_seq, \
+             r.at_name, r.at_status FROM runs r JOIN workers w ON w.name = r.worker \
+             WHERE r.expires_at > $3 AND w.heard_at BETWEEN $1 AND $2 ORDER BY r.ord LIMIT $4";
+        for mut row in conn.fetch(sql, params![from, to, now, BESIDE_MAX]).await? {
+            let worker = row.text()?;
+            holds.entry(worker).or_default().push(hold(row)?);
+        }
+        Ok(Self { agents, holds })
+    }
+
+    fn join(&self, worker: &mut Worker) {
+        let known = self.agents.get(&worker.name).map_or(&[][..], Vec::as_slice);
+        let named = known.iter().filter(|(agent, _)| !agent.is_empty());
+        worker.agents = named.clone().map(|(agent, _)| agent.clone()).collect();
+        if let Some(asks) = &mut worker.asks {
+            // What it asked for in the same breath; before that it may have asked for other agents.
+            let unbroken = asks.at.plus_ms(-ASKS_MS);
+            let now = |(_, at): &&(String, Option<Time>)| at.is_some_and(|at| at > unbroken);
+            asks.agents = named.filter(now).map(|(agent, _)| agent.clone()).collect();
+        }
+        if let Some(holds) = self.holds.get(&worker.name) {
+            worker.holds = holds.iter().take(HOLDS_MAX).cloned().collect();
+            worker.holds_more = holds.len().saturating_sub(HOLDS_MAX) as i64;
+            let heard = holds.iter().filter_map(|hold| hold.heartbeat_at).max();
+            worker.heard_at = worker.heard_at.max(heard.unwrap_or_default());
+        }
+    }
+}
+
+fn hold(mut row: Row) -> Result<Hold, Error> {
+    Ok(Hold {
+        run: row.word()?,
+        title: row.opt_text()?,
+        agent: row.text()?,
+        epoch: Epoch(row.int()?),
+        heartbeat_at: row.opt_time()?,
+        expires_at: row.time()?,
+        at: match (
+            row.opt_int()?,
+            row.opt_text()?,
+            row.opt_word::<StepStatus>()?,
+        ) {
+            (Some(seq), Some(name), Some(status)) => Some(At { seq, name, status }),
+            _ => None,
+        },
+    })
+}
