@@ -62,10 +62,14 @@ async function hostileRun(agent: Agent): Promise<string> {
 async function expectHarmless(page: Page, where: string): Promise<void> {
   const found = await page.evaluate(() => ({
     over: document.documentElement.scrollWidth - window.innerWidth,
+    wide: [...document.querySelectorAll("body *")]
+      .filter((element) => element.getBoundingClientRect().right > window.innerWidth && !element.closest(".sidebar"))
+      .slice(0, 8)
+      .map((element) => `${element.tagName}.${element.getAttribute("class")}`),
     title: document.title,
     foreign: document.querySelectorAll("main img, main script, main [onerror], main [onload], a[href^='javascript']").length,
   }));
-  expect(found.over, `${where} does not scroll sideways`).toBeLessThanOrEqual(0);
+  expect(found.over, `${where} does not scroll sideways: ${found.wide.join(" ")}`).toBeLessThanOrEqual(0);
   expect(found.title, where).toContain("Step47");
   expect(found.title.startsWith("pwned"), where).toBe(false);
   expect(found.foreign, `${where} holds only its own elements`).toBe(0);

@@ -1,7 +1,7 @@
 // The list of runs: live without moving what is read, and its URL is its state.
 import type { Page } from "@playwright/test";
 
-import { doneRun, runningRun, workingDay } from "../support/sample.ts";
+import { crashedRun, doneRun, failedRun, runningRun, workingDay } from "../support/sample.ts";
 import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
 
 const list = (page: Page) => page.getByRole("table", { name: "Runs", exact: true });
@@ -139,7 +139,13 @@ test("runs of one cause with an effect unknown say so, and stand apart", async (
 });
 
 test("search finds step names, keys and errors; a key opens its step", async ({ admin, agent, server }) => {
-  const { crashed } = await workingDay(agent);
+  test.slow();
+  const crashed = await crashedRun(agent);
+  await failedRun(agent);
+  for (let n = 1; n <= 3; n++) {
+    const run = await agent.lease(await agent.create({ agent: "support-triage", title: `Ticket ${n}` }));
+    await agent.begin(run, { key: "embed", name: "embed_query" });
+  }
   await admin.reload();
   await expectLive(admin);
   const search = admin.getByRole("searchbox", { name: "Search runs" });
@@ -165,14 +171,17 @@ test("search finds step names, keys and errors; a key opens its step", async ({ 
 });
 
 test("built-in views show what needs me, what is mine and what was costly", async ({ admin, agent, server }) => {
-  await workingDay(agent);
+  await crashedRun(agent);
+  await doneRun(agent, "Summarise board pack", "proposal-writer", 2);
+  const archive = await agent.lease(await agent.create({ agent: "doc-indexer", title: "Index legal archive" }));
+  await agent.step(archive, { name: "embed_chunk" }, { usage: { cost_usd: 77.08 } });
   await agent.create({ agent: "crm-sync", title: "Labelled mine", labels: { owner: "admin" } });
   await admin.reload();
   await expectLive(admin);
   const views = admin.getByRole("navigation", { name: "Filters" });
   await views.getByRole("link", { name: "Over $20" }).click();
   await expect(admin).toHaveURL(`${server.url}/?over=20`);
-  await expect(row(admin, "Index legal archive")).toContainText("$48.10");
+  await expect(row(admin, "Index legal archive")).toContainText("$77.08");
   await expect(row(admin, "Summarise board pack")).toHaveCount(0);
   await views.getByRole("link", { name: "Mine" }).click();
   await expect(admin).toHaveURL(`${server.url}/?view=mine`);
@@ -250,7 +259,7 @@ test("the list goes on as one scrolls, and by plain links without JavaScript", a
 });
 
 test("a strip shows where a run broke", async ({ admin, agent }) => {
-  await workingDay(agent);
+  await crashedRun(agent);
   await admin.reload();
   const strip = needs(admin).getByRole("img", { name: "46 committed, step 47 crashed mid-flight, 5 announced" });
   await expect(strip.locator("path.tone-crashed")).toHaveAttribute("d", /M/);

@@ -41,12 +41,18 @@ impl Notify {
     }
 
     fn turn(self, on: bool) {
-        if !on {
-            self.on.set(false);
-            preference::keep("notify", None);
-            return;
+        match on {
+            true => self.ask(),
+            false => {
+                self.on.set(false);
+                preference::keep("notify", None);
+            }
         }
-        #[cfg(feature = "hydrate")]
+    }
+
+    /// Asks the browser, which asks the reader.
+    #[cfg(feature = "hydrate")]
+    fn ask(self) {
         leptos::task::spawn_local(async move {
             if let Ok(asking) = Notification::request_permission() {
                 let _ = wasm_bindgen_futures::JsFuture::from(asking).await;
@@ -57,6 +63,9 @@ impl Notify {
             preference::keep("notify", allowed.then_some("on"));
         });
     }
+
+    #[cfg(not(feature = "hydrate"))]
+    fn ask(self) {}
 
     /// Tells what is new since the last look.
     pub fn compare(self, needs: &NeedsYou) {

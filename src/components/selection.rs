@@ -41,7 +41,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    pub fn new() -> Self {
+    /// Nothing is picked; `x` picks from now on.
+    pub fn start() -> Self {
         let selection = Self {
             picked: RwSignal::new(BTreeMap::new()),
             shown: StoredValue::new(BTreeMap::new()),

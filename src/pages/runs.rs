@@ -46,7 +46,7 @@ pub fn RunsPage() -> impl IntoView {
     let needs = Resource::new_blocking(move || filter.with(Filter::needs), api::runs::needs_you);
     let pasted = Resource::new_blocking(move || filter.with(Filter::pasted), found);
     let size = Resource::new_blocking(move || query.with(Alike::asked), size_of);
-    let selection = Selection::new();
+    let selection = Selection::start();
     let shell = expect_context::<Shell>();
     let search = Signal::derive(move || filter.with(|it| it.q.clone().unwrap_or_default()));
     let title = move || match shell.needs() {
