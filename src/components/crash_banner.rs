@@ -2,12 +2,11 @@
 
 use leptos::prelude::*;
 
-use super::excerpt::ExcerptBlock;
+use super::{excerpt::ExcerptBlock, time::At};
 use crate::domain::{
     Attempt, Outcome, Recovery, Time,
     run::OnCrash,
     sheet::{RunSheet, StepSheet},
-    words,
 };
 
 #[component]
@@ -32,10 +31,7 @@ pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
         None => "none declared".into_any(),
     };
     let time = |at: Option<Time>| match at {
-        Some(at) => {
-            view! { <time class="mono" datetime=at.to_string()>{words::time_of_day(at)}</time> }
-                .into_any()
-        }
+        Some(at) => view! { <span class="mono"><At at/></span> }.into_any(),
         None => "—".into_any(),
     };
     let begun = attempt.as_ref().map(|it| it.begun_at);
@@ -46,7 +42,7 @@ pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
         <section class="banner" aria-label="Crash">
             {step.evidence.clone().map(|evidence| view! {
                 <div class="banner-evidence">
-                    <p><b>"The worker sent its result late"</b>{late(&step)}": evidence that the work was done. It changed nothing here."</p>
+                    <p><b>"The worker sent its result late"</b>{late(&step).map(|at| view! { " at "<At at/> })}": evidence that the work was done. It changed nothing here."</p>
                     <ExcerptBlock title="late result" excerpt=Some(evidence)/>
                 </div>
             })}
@@ -69,16 +65,11 @@ pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
     .into_any()
 }
 
-fn late(step: &StepSheet) -> String {
-    let evidence = step
-        .detail
-        .attempts
-        .iter()
-        .rev()
-        .find_map(|it| it.evidence.as_ref());
-    evidence.map_or(String::new(), |it| {
-        format!(" at {}", words::time_of_day(it.at))
-    })
+/// When the result came that counted no more.
+fn late(step: &StepSheet) -> Option<Time> {
+    let attempts = step.detail.attempts.iter().rev();
+    let evidence = attempts.filter_map(|it| it.evidence.as_ref()).next();
+    evidence.map(|it| it.at)
 }
 
 /// The newest log line, else the beginning of the newest partial result.

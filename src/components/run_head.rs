@@ -6,12 +6,20 @@ use super::{
     glyph::Shape,
     pill::Pill,
     run_row,
-    time::{Ago, Elapsed},
+    time::{Ago, Clock, Elapsed, Zone},
 };
-use crate::domain::{AgentError, Run, RunStatus, run::Link, sheet::RunSheet, words};
+use crate::domain::{
+    AgentError, Run, RunStatus, run::Link, sheet::RunSheet, words, worker::Asking,
+};
 
 #[component]
-pub fn RunHead(#[prop(into)] sheet: Signal<Option<RunSheet>>, children: Children) -> impl IntoView {
+pub fn RunHead(
+    #[prop(into)] sheet: Signal<Option<RunSheet>>,
+    /// Who asks for runs of this agent, while this one waits for a worker.
+    #[prop(into)]
+    asking: Signal<Option<Asking>>,
+    children: Children,
+) -> impl IntoView {
     let run = Memo::new(move |_| sheet.with(|it| it.as_ref().map(|it| it.run.clone())));
     let title = part(run, run_row::title);
     let pill = Memo::new(move |_| {
@@ -41,6 +49,7 @@ pub fn RunHead(#[prop(into)] sheet: Signal<Option<RunSheet>>, children: Children
                 <div class="run-actions">{children()}</div>
             </div>
             <Facts run sheet/>
+            {move || waits(run.get()?, asking.get()?)}
             {move || error.get().map(said)}
             <p class="run-links">{web}</p>
         </header>
@@ -104,6 +113,17 @@ fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoVi
         </dl>
     }
     .into_any()
+}
+
+/// Whether anyone is there to take a run that was released.
+fn waits(run: Run, asking: Asking) -> Option<impl IntoView> {
+    let zone = Zone::of_reader();
+    let said = move || {
+        let offset = zone.offset(run.updated_at);
+        words::asking(&run.agent, asking, Clock::now().get(), offset)
+    };
+    let none = asking.workers == 0;
+    Some(view! { <p class="run-asking" class:tone-waiting=none><bdi>{said}</bdi></p> })
 }
 
 /// How the worker stands to the run: holds it, lost it, or let it go.

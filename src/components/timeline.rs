@@ -16,10 +16,13 @@ use self::{
     picture::{Label, Picture},
     pointer::Pointer,
 };
-use crate::domain::{
-    Run,
-    timeline::{Axis, Bar, Timeline},
-    words,
+use crate::{
+    components::time::Zone,
+    domain::{
+        Run,
+        timeline::{Axis, Bar, Timeline},
+        words,
+    },
 };
 
 #[component]
@@ -34,7 +37,13 @@ pub fn TimelineView(
     href: Callback<Go, String>,
     on_go: Callback<Go>,
 ) -> impl IntoView {
-    let picture = Memo::new(move |_| timeline.with(|it| it.as_ref().map(Picture::of)));
+    let zone = Zone::of_reader();
+    let picture = Memo::new(move |_| {
+        timeline.with(|it| {
+            let it = it.as_ref()?;
+            Some(Picture::of(it, zone.offset(it.moment())))
+        })
+    });
     let pointed = RwSignal::new(None::<i64>);
     let brushed = RwSignal::new(None::<(f64, f64)>);
     let pointer = Pointer {

@@ -281,6 +281,16 @@ pub struct Timeline {
     pub announced: i64,
 }
 
+impl Timeline {
+    /// A moment within it, whose zone stands for all.
+    pub fn moment(&self) -> Time {
+        match self.axis {
+            Axis::Time => Time(self.window.from),
+            Axis::Steps => self.bars.first().map_or(Time(0), |bar| bar.from),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -213,22 +213,22 @@ pub fn asking(agent: &str, asking: Asking, now: Option<Time>, offset: i32) -> St
     }
 }
 
-/// A time of day: "09:50:25".
-pub fn time_to_the_second(at: Time) -> String {
-    at.utc().format("%H:%M:%S").to_string()
+/// A time of day in a zone: "09:50:25".
+pub fn time_to_the_second_at(at: Time, offset: i32) -> String {
+    at.at_offset(offset).format("%H:%M:%S").to_string()
 }
 
-/// A mark on an axis that is `length` microseconds long.
-pub fn tick(at: Time, length: i64) -> String {
+/// A mark on an axis that is `length` microseconds long, in a zone.
+pub fn tick_at(at: Time, length: i64, offset: i32) -> String {
     const MINUTE: i64 = 60_000_000;
     let format = match length / MINUTE {
-        0 => "%H:%M:%S%.1f",
+        0 => "%H:%M:%S%.3f",
         1..10 => "%H:%M:%S",
         10..2_000 => "%H:%M",
         2_000..20_000 => "%-d %b %H:%M",
         _ => "%-d %b",
     };
-    at.utc().format(format).to_string()
+    at.at_offset(offset).format(format).to_string()
 }
 
 /// By how much a state changed: "+1.2 kB", "−88 B"; unchanged is a dash.

@@ -177,13 +177,17 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
     let is_live =
         Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|run| !run.status.over())));
     let following = Memo::new(move |_| place.with(|it| it.follow));
+    let asking = Signal::derive(move || {
+        let waits = run.with(|run| run.as_ref().is_some_and(|it| it.status.runnable()));
+        read.asked.get().flatten().filter(|_| waits)
+    });
     let nothing =
         Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|run| run.steps == 0)));
     view! {
         <Title text=title/>
         {move || read.event().map(|event| view! { <Follow event/> })}
         <RunKeys id=id.clone() selected href=step_href follow following/>
-        <RunHead sheet>
+        <RunHead sheet asking>
             {move || (is_live.get() || following.get()).then(|| view! {
                 <a class="button" href=move || follow.run(!following.get()) aria-pressed=move || following.get().to_string() role="button">
                     {move || if following.get() { "Following" } else { "Follow" }}<kbd>"F"</kbd>

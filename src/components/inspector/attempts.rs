@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use crate::{
     components::{
         excerpt::ExcerptBlock,
-        time::{Elapsed, Span},
+        time::{At, Elapsed, Span},
     },
-    domain::{Attempt, sheet::StepSheet, words},
+    domain::{Attempt, sheet::StepSheet},
 };
 
 #[component]
@@ -23,16 +23,16 @@ pub fn Attempts(step: StepSheet) -> impl IntoView {
             .map(|error| view! { <bdi>{error.kind}": "{error.message}</bdi> });
         let late = attempt
             .evidence
-            .map(|it| view! { <p class="dim">"sent its result late, at "{words::time_of_day(it.at)}</p> });
-        let heard = attempt.heartbeat_at.map(words::time_of_day);
+            .map(|it| view! { <p class="dim">"sent its result late, at "<At at=it.at/></p> });
+        let heard = attempt.heartbeat_at.map(|at| view! { <At at/> });
         view! {
             <tr>
                 <td class="cell-figure">{attempt.attempt}</td>
                 <td>{attempt.outcome.as_str()}</td>
                 <td class="mono"><bdi>{attempt.worker}</bdi></td>
                 <td class="cell-figure">{attempt.epoch.0}</td>
-                <td class="cell-figure">{words::time_of_day(attempt.begun_at)}</td>
-                <td class="cell-figure">{heard.unwrap_or_else(|| "—".into())}</td>
+                <td class="cell-figure"><At at=attempt.begun_at/></td>
+                <td class="cell-figure">{heard}</td>
                 <td class="cell-figure"><Elapsed span=Signal::stored(Some(span))/></td>
                 <td class="attempt-error">{error}{late}</td>
             </tr>

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::{
-    components::excerpt::ExcerptBlock,
-    domain::{Time, sheet::StepSheet, step::Reference, words},
+    components::{excerpt::ExcerptBlock, time::At},
+    domain::{Time, sheet::StepSheet, step::Reference},
 };
 
 #[component]
@@ -17,7 +17,7 @@ pub fn Call(step: StepSheet) -> impl IntoView {
         view! { <p class="gate-title tone-waiting"><b><bdi>{gate.title}</bdi></b></p> }
     });
     let again = detail.step.retry_at.map(|at: Time| {
-        view! { <p class="dim">"Tried again by itself at "{words::time_to_the_second(at)}"."</p> }
+        view! { <p class="dim">"Tried again by itself at "<At at/>"."</p> }
     });
     let reference = |it: Reference| {
         view! { <li><bdi class="mono">{it.uri}</bdi>" "<bdi class="dim mono">{it.hash}</bdi></li> }

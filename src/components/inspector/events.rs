@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::domain::{Event, words};
+use crate::{
+    components::time::At,
+    domain::{Event, words},
+};
 
 /// Data shown of one event at most.
 const DATA_MAX: usize = 2_000;
@@ -18,7 +21,7 @@ pub fn Events(events: Vec<Event>) -> impl IntoView {
         view! {
             <tr>
                 <td class="cell-figure">{words::number(event.id)}</td>
-                <td class="cell-figure">{words::time_of_day(event.at)}</td>
+                <td class="cell-figure"><At at=event.at/></td>
                 <td>{event.kind.as_str()}</td>
                 <td class="mono event-data"><bdi>{data[..end].to_owned()}</bdi></td>
             </tr>

@@ -2,7 +2,10 @@
 
 use leptos::{html, prelude::*};
 
-use crate::domain::{LogLine, sheet::StepSheet, words};
+use crate::{
+    components::time::At,
+    domain::{LogLine, sheet::StepSheet},
+};
 
 /// Closer to the end than this is at the end.
 const NEAR: i32 = 40;
@@ -30,7 +33,7 @@ pub fn Log(step: Signal<Option<StepSheet>>) -> impl IntoView {
     });
     let line = |(_, line): (usize, LogLine)| {
         view! {
-            <li><time datetime=line.at.to_string()>{words::time_of_day(line.at)}</time><b><bdi>{line.level}</bdi></b><bdi>{line.message}</bdi></li>
+            <li><At at=line.at/><b><bdi>{line.level}</bdi></b><bdi>{line.message}</bdi></li>
         }
     };
     let key = |(index, line): &(usize, LogLine)| (line.attempt, line.at, *index);

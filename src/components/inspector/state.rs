@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::{
-    components::excerpt::ExcerptBlock,
+    components::{excerpt::ExcerptBlock, time::At},
     domain::{
         StepStatus,
         sheet::{StateSheet, StepSheet},
@@ -33,7 +33,7 @@ pub fn StateTab(state: StateSheet, step: StepSheet) -> impl IntoView {
         <p class="dim">{said}</p>
         <ExcerptBlock title="state" excerpt=state.state/>
         <p class="dim">
-            "snapshot "<b class="mono">{state.snapshot}</b>" · "{words::time_of_day(state.created_at)}
+            "snapshot "<b class="mono">{state.snapshot}</b>" · "<At at=state.created_at/>
             " · hash "<bdi class="mono">{state.hash.to_string().chars().take(16).collect::<String>()}</bdi>
         </p>
     }

@@ -2,10 +2,13 @@
 
 use leptos::prelude::*;
 
-use crate::domain::{
-    Run, Time,
-    timeline::{Axis, Stretch, Timeline},
-    words,
+use crate::{
+    components::time::Zone,
+    domain::{
+        Run, StepStatus, Time,
+        timeline::{Axis, Stretch, Timeline},
+        words,
+    },
 };
 
 /// A way to go from what the timeline shows.
@@ -39,9 +42,15 @@ pub fn Controls(
             >{name}</a>
         }
     };
+    let zone = Zone::of_reader();
     let seen = move || {
         pointed.get().or_else(|| {
-            timeline.with(|it| run.with(|run| Some(in_words(it.as_ref()?, run.as_ref()?))))
+            timeline.with(|it| {
+                run.with(|run| {
+                    let it = it.as_ref()?;
+                    Some(in_words(it, run.as_ref()?, zone.offset(it.moment())))
+                })
+            })
         })
     };
     let ways = Memo::new(move |_| {
@@ -92,13 +101,13 @@ struct Ways {
 }
 
 /// "09:14:02 → 09:50:55 · 46 committed, 1 crashed, 5 announced"
-fn in_words(timeline: &Timeline, run: &Run) -> String {
+fn in_words(timeline: &Timeline, run: &Run, offset: i32) -> String {
     let Stretch { from, to } = timeline.window;
     let range = match timeline.axis {
         Axis::Time => format!(
             "{} → {}",
-            words::time_to_the_second(Time(from)),
-            words::time_to_the_second(Time(to))
+            words::time_to_the_second_at(Time(from), offset),
+            words::time_to_the_second_at(Time(to), offset)
         ),
         Axis::Steps if run.steps == 0 => "no steps yet".into(),
         Axis::Steps => format!("steps {}–{}", words::number(from), words::number(to - 1)),
@@ -107,7 +116,7 @@ fn in_words(timeline: &Timeline, run: &Run) -> String {
     let open = run.steps - run.committed;
     if let Some(at) = run.at.as_ref().filter(|_| open > 0) {
         let word = match at.status {
-            crate::domain::StepStatus::Committed => "not committed",
+            StepStatus::Committed => "not committed",
             status => status.as_str(),
         };
         parts.push(format!("{} {word}", words::number(open)));

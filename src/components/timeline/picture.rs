@@ -79,7 +79,8 @@ pub fn scale(timeline: &Timeline) -> Scale {
 }
 
 impl Picture {
-    pub fn of(timeline: &Timeline) -> Self {
+    /// `offset` is the reader's zone, in minutes east of UTC.
+    pub fn of(timeline: &Timeline, offset: i32) -> Self {
         let scale = scale(timeline);
         let mut picture = Self::default();
         let lanes = timeline.lanes.max(1) as f64;
@@ -91,7 +92,7 @@ impl Picture {
         picture.phases(timeline, &scale, below + 10.0);
         picture.above(timeline, &scale);
         picture.now(timeline, &scale, below + 10.0);
-        picture.ticks(timeline, &scale);
+        picture.ticks(timeline, &scale, offset);
         picture
     }
 
@@ -311,7 +312,7 @@ impl Picture {
         });
     }
 
-    fn ticks(&mut self, timeline: &Timeline, scale: &Scale) {
+    fn ticks(&mut self, timeline: &Timeline, scale: &Scale, offset: i32) {
         let time = is_time(timeline.axis);
         let length = timeline.window.length();
         let folded = |at: i64| {
@@ -328,7 +329,7 @@ impl Picture {
             }
             free = x + 450.0;
             let text = match time {
-                true => words::tick(Time(at), length),
+                true => words::tick_at(Time(at), length, offset),
                 false => words::number(at),
             };
             self.ticks.push((x, text));
@@ -428,7 +429,7 @@ mod tests {
     #[test]
     fn elements_follow_looks_and_not_steps() {
         let elements = |steps| {
-            let picture = Picture::of(&run_of(steps));
+            let picture = Picture::of(&run_of(steps), 0);
             picture.paths.len() + picture.crashed.len() + picture.crosses.len()
         };
         assert_eq!(elements(40), elements(480));
@@ -437,7 +438,7 @@ mod tests {
 
     #[test]
     fn a_crash_is_wide_enough_to_be_seen() {
-        let picture = Picture::of(&run_of(400));
+        let picture = Picture::of(&run_of(400), 0);
         assert!(picture.crashed[0].1 >= CRASH_MIN);
     }
 }

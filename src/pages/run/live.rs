@@ -78,7 +78,10 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
         }
         redraw.ask();
         match moved {
-            true => read.run.refetch(),
+            true => {
+                read.run.refetch();
+                read.asked.refetch();
+            }
             false => rest.ask(),
         }
     };

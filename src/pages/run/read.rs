@@ -12,6 +12,7 @@ use crate::{
         protocol::StepPage,
         sheet::{RunSheet, StepSheet},
         timeline::Timeline,
+        worker::Asking,
     },
     pages::kept::Kept,
 };
@@ -29,6 +30,8 @@ pub struct Read {
     pub picture: Resource<Result<Timeline, AppError>>,
     pub beside: Resource<Result<Extra, AppError>>,
     pub found: Resource<Option<Result<StepPage, AppError>>>,
+    /// Who asks for runs of this agent, if this one waits for a worker.
+    pub asked: Resource<Option<Asking>>,
     /// The run as the newest frame has it, and that frame's event.
     pub newer: RwSignal<Option<(i64, Run)>>,
     /// The step that the run is at, for those who follow.
@@ -60,11 +63,22 @@ impl Read {
                 api::steps::one(run_id(&id)?, seq).await
             },
         );
+        let run = Resource::new_blocking(
+            move || id.get(),
+            |id| async move { api::runs::one(run_id(&id)?).await },
+        );
         Self {
-            run: Resource::new_blocking(
-                move || id.get(),
-                |id| async move { api::runs::one(run_id(&id)?).await },
+            asked: Resource::new_blocking(
+                move || (),
+                move |()| async move {
+                    let run = run.await.ok()?.value.run;
+                    match run.status.runnable() {
+                        true => api::workers::asking(run.agent).await.ok(),
+                        false => None,
+                    }
+                },
             ),
+            run,
             window: Resource::new_blocking(
                 move || (id.get(), row.get()),
                 move |(id, row)| async move {
