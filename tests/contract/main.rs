@@ -33,4 +33,5 @@ mod repeats;
 mod runs;
 mod signals;
 mod steps;
+mod timeline;
 mod workers;

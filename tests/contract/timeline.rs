@@ -1,0 +1,242 @@
+//! What a run's page reads: a timeline whose size follows the screen, and a list of which only a window is read.
+
+use serde_json::{Value, json};
+
+use crate::support::{Agent, Api, Engine, both_engines};
+
+async fn timeline(api: &Api, run: &str, query: Value) -> Value {
+    let mut whole = json!({"axis": "time", "window": null, "cells": 60, "fold": null});
+    for (name, value) in query.as_object().expect("a query") {
+        whole[name] = value.clone();
+    }
+    let body = json!({"run": run, "query": whole});
+    api.post("/api/timeline/read", body).await.is(200)
+}
+
+/// Bars as (first step, last step, look).
+fn bars(timeline: &Value) -> Vec<(i64, i64, String)> {
+    let bar = |bar: &Value| {
+        let first = bar[0].as_i64().unwrap();
+        let look = bar[4].as_str().unwrap().to_owned();
+        (first, first + bar[1].as_i64().unwrap(), look)
+    };
+    timeline["bars"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(bar)
+        .collect()
+}
+
+/// Commits this many steps, each commit beginning the next one; the last one stays open.
+async fn works(agent: &Agent, steps: i64) {
+    let mut at = agent.begin("s1", json!({"name": "work"})).await.is(200);
+    for n in 1..steps {
+        let next = json!({"key": format!("s{}", n + 1), "name": "work"});
+        let more = json!({"next": next});
+        let attempt = at["attempt"].as_i64().unwrap();
+        let answer = agent.commit(n, attempt, more).await.is(200);
+        at = answer["next"].clone();
+    }
+}
+
+async fn a_long_run_has_no_more_bars_than_fit_and_loses_no_step(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"on_crash": "hold"})).await;
+    works(&agent, 300).await;
+    agent.release(json!({})).await.is(200);
+    for axis in ["time", "steps"] {
+        let drawn = bars(&timeline(&api, &agent.run, json!({"axis": axis})).await);
+        assert!(drawn.len() <= 61, "{} bars on {axis}", drawn.len());
+        let mut expected = 1;
+        for (first, last, _) in &drawn {
+            assert_eq!(*first, expected, "steps follow on {axis}: {drawn:?}");
+            expected = last + 1;
+        }
+        assert_eq!(expected, 301, "on {axis}");
+        let (_, last, look) = drawn.last().unwrap();
+        assert_eq!((*last, look.as_str()), (300, "crashed"), "on {axis}");
+        assert!(
+            drawn[..drawn.len() - 1]
+                .iter()
+                .all(|bar| bar.2 == "committed")
+        );
+    }
+}
+
+async fn a_part_that_fits_is_shown_step_by_step_with_names(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    works(&agent, 100).await;
+    let window = json!({"from": 20, "to": 31});
+    let part = timeline(&api, &agent.run, json!({"axis": "steps", "window": window})).await;
+    let drawn = bars(&part);
+    assert_eq!(drawn.len(), 11);
+    assert_eq!((drawn[0].0, drawn[10].1), (20, 30));
+    assert_eq!(part["bars"][0][6], "work");
+    assert_eq!(part["whole"], json!({"from": 1, "to": 101}));
+}
+
+async fn tries_gaps_phases_flags_and_children_are_told(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"on_crash": "hold"})).await;
+    agent.does("a", json!({})).await;
+    let milestone = json!({"name": "Gather", "kind": "milestone"});
+    agent.begin("m", milestone).await.is(200);
+    agent.commit(2, 1, json!({})).await.is(200);
+    let retried = json!({"name": "flaky", "retry": {"max_attempts": 3, "backoff_ms": 0}});
+    agent.begin("f", retried.clone()).await.is(200);
+    let error = json!({"error": {"kind": "Timeout", "message": "no answer"}});
+    agent.fail(3, 1, error).await.is(200);
+    let again = agent.begin("f", retried).await.is(200);
+    agent
+        .commit(3, again["attempt"].as_i64().unwrap(), json!({}))
+        .await
+        .is(200);
+    agent
+        .begin(
+            "c",
+            json!({"name": "charge", "effect": {"target": "stripe"}}),
+        )
+        .await
+        .is(200);
+    let child = api
+        .create(json!({"parent": {"run": agent.run, "seq": 3}, "title": "A part"}))
+        .await;
+    agent.release(json!({})).await.is(200);
+    api.decide(&agent.run, json!({"kind": "note", "text": "looking"}))
+        .await
+        .is(200);
+
+    let told = timeline(&api, &agent.run, json!({"fold": false})).await;
+    let looks: Vec<_> = bars(&told).into_iter().map(|bar| (bar.0, bar.2)).collect();
+    let of = |seq: i64, look: &str| (seq, look.to_owned());
+    let expected = [
+        of(1, "committed"),
+        of(2, "committed"),
+        of(3, "failed"),
+        of(3, "committed"),
+        of(4, "crashed"),
+    ];
+    assert_eq!(looks, expected);
+    let texts: Vec<_> = told["marks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["text"].clone())
+        .collect();
+    assert_eq!(texts, ["4 crashed mid-flight", "3 tried twice"]);
+    let gap = told["gaps"]
+        .as_array()
+        .unwrap()
+        .last()
+        .expect("a gap")
+        .clone();
+    assert_eq!(gap["open"], true);
+    assert_eq!(told["phases"][0]["name"], "Gather");
+    assert_eq!(
+        (&told["phases"][0]["first"], &told["phases"][0]["last"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(told["phases"][1]["first"], 3);
+    assert_eq!(told["flags"][0]["kind"], "note");
+    assert_eq!(told["children"][0]["id"], child.as_str());
+}
+
+async fn a_window_of_rows_surrounds_the_step_that_matters(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"plan": [{"name": "later"}]})).await;
+    works(&agent, 120).await;
+    let read = |at: Value, base: Value| {
+        let body = json!({"run": agent.run, "at": at, "base": base});
+        async { api.post("/api/steps/window", body).await.is(200)["value"].clone() }
+    };
+    let here = read(Value::Null, Value::Null).await;
+    assert_eq!(here["outline"]["steps"], 120);
+    let steps = here["steps"].as_array().unwrap();
+    assert_eq!(steps.last().unwrap()["seq"], 120);
+    assert!(steps.len() <= 50);
+    assert_eq!(here["outline"]["announced"][0]["name"], "later");
+    let first = read(json!(1), Value::Null).await;
+    assert_eq!(
+        (first["base"].clone(), first["steps"][0]["seq"].clone()),
+        (json!(0), json!(1))
+    );
+    let from = read(Value::Null, json!(30)).await;
+    assert_eq!(from["steps"][0]["seq"], 31);
+}
+
+async fn steps_are_found_and_problems_walked(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"on_crash": "hold"})).await;
+    works(&agent, 60).await;
+    agent
+        .begin("Charge-7", json!({"name": "charge_card", "kind": "tool"}))
+        .await
+        .is(200);
+    agent.release(json!({})).await.is(200);
+    let find = |text: &str| {
+        let body = json!({"run": agent.run, "text": text, "after": 0});
+        async { api.post("/api/steps/find", body).await.is(200) }
+    };
+    let seqs = |page: &Value| -> Vec<i64> {
+        let steps = page["steps"].as_array().unwrap();
+        steps
+            .iter()
+            .map(|step| step["seq"].as_i64().unwrap())
+            .collect()
+    };
+    assert_eq!(seqs(&find("CHARGE").await), [61]);
+    assert_eq!(seqs(&find("charge-7 kind:tool").await), [61]);
+    assert_eq!(seqs(&find("status:crashed").await), [60, 61]);
+    let many = find("work").await;
+    assert_eq!((seqs(&many).len(), many["next"].clone()), (50, json!(50)));
+    let problem = |seq: i64, direction: &str| {
+        let body = json!({"run": agent.run, "seq": seq, "direction": direction});
+        async { api.post("/api/steps/problem", body).await.is(200) }
+    };
+    assert_eq!(problem(1, "later").await, 60);
+    assert_eq!(problem(60, "later").await, 61);
+    assert_eq!(problem(61, "later").await, Value::Null);
+    assert_eq!(problem(61, "earlier").await, 60);
+}
+
+async fn a_steps_events_are_its_own(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    works(&agent, 12).await;
+    let body = json!({"run": agent.run, "seq": 5});
+    let events = api.post("/api/steps/events", body).await.is(200);
+    let kinds: Vec<_> = events
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["kind"].clone())
+        .collect();
+    assert_eq!(kinds, ["step_begun", "step_committed"]);
+    assert!(events.as_array().unwrap().iter().all(|it| it["seq"] == 5));
+}
+
+async fn a_commit_says_by_how_much_the_state_grew(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"state": {"log": []}})).await;
+    let add = |text: &str| json!({"patch": [{"op": "add", "path": "/log/-", "value": text}]});
+    agent.does("a", add("0123456789")).await;
+    agent.does("b", json!({})).await;
+    agent
+        .does("c", json!({"patch": [{"op": "remove", "path": "/log/0"}]}))
+        .await;
+    assert_eq!(api.step(&agent.run, 1).await["state_change"], 12);
+    assert_eq!(api.step(&agent.run, 2).await["state_change"], Value::Null);
+    assert_eq!(api.step(&agent.run, 3).await["state_change"], -12);
+}
+
+both_engines!(
+    a_long_run_has_no_more_bars_than_fit_and_loses_no_step,
+    a_part_that_fits_is_shown_step_by_step_with_names,
+    tries_gaps_phases_flags_and_children_are_told,
+    a_window_of_rows_surrounds_the_step_that_matters,
+    steps_are_found_and_problems_walked,
+    a_steps_events_are_its_own,
+    a_commit_says_by_how_much_the_state_grew,
+);
