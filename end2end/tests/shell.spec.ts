@@ -1,6 +1,7 @@
 // What every page shares, and the pages beside the runs: workers, settings, errors, keys, times, the badge.
 import type { Browser, Page } from "@playwright/test";
 
+import type { Agent } from "../support/agent.ts";
 import { crashedRun, runningRun, waitingRun } from "../support/sample.ts";
 import { expect, expectAccessible, expectLive, signIn, test } from "../support/test.ts";
 
@@ -15,6 +16,11 @@ async function add(page: Page, name: string, role: string): Promise<string> {
   await page.getByRole("button", { name: "Add person" }).click();
   await expect(people(page).getByText(`A sign-in link for ${name}`)).toBeVisible();
   return page.getByLabel("Sign-in link").inputValue();
+}
+
+/** A worker that waits at the server for work, as the SDK's do, until it has waited a minute or the server stops. */
+function waits(agent: Agent, worker: string, agents = ["crm-sync"]): void {
+  agent.post("/claims", { worker, agents, version: "2.0.4", wait_ms: 60_000 }).catch(() => {});
 }
 
 /** A page of another person, or of the same one with other settings of the browser. */
@@ -53,7 +59,7 @@ test("a run's crumbs lead to its agent's runs", async ({ admin, agent, server })
 
 test("workers: one at work, one that waits, one that was refused", async ({ admin, agent, server }) => {
   const run = await runningRun(agent, "Weekly market brief", 3);
-  await agent.post("/claims", { worker: "w-idle", agents: ["crm-sync"], version: "2.0.4" });
+  waits(agent, "w-idle");
   const other = await agent.create({ agent: "db-migrator", title: "Migrate" });
   const zombie = await agent.post<{ epoch: number }>(`/runs/${other}/lease`, { worker: "w-zombie" });
   await agent.post(`/runs/${other}/release`, { epoch: zombie.epoch });
@@ -114,7 +120,7 @@ test("an admin adds a person, whose link signs in; a viewer is told to ask an ad
   await expect(question).toHaveCount(0);
   await expect(async () => {
     await vera.goto(server.url);
-    await expect(vera).toHaveURL(/\/signin/, { timeout: 500 });
+    await expect(vera).toHaveURL(/\/signin/, { timeout: 2_000 });
   }).toPass();
   await vera.context().close();
 });
@@ -177,13 +183,14 @@ test("people and tokens are managed without JavaScript", async ({ admin, browser
 });
 
 test("every page is readable without JavaScript", async ({ admin, agent, browser, server }) => {
+  test.slow();
   await runningRun(agent, "Weekly market brief", 3);
-  await agent.post("/claims", { worker: "w-idle", agents: ["crm-sync"] });
+  waits(agent, "w-idle");
   const storageState = await admin.context().storageState();
   const plain = await elsewhere(browser, { javaScriptEnabled: false, storageState });
   await expect(async () => {
     await plain.goto(`${server.url}/workers`);
-    await expect(workers(plain).getByRole("row", { name: "w-idle" })).toContainText("waits for work", { timeout: 500 });
+    await expect(workers(plain).getByRole("row", { name: "w-idle" })).toContainText("waits for work", { timeout: 2_000 });
   }).toPass();
   await expect(workers(plain).getByRole("row", { name: "w-7f3a" })).toContainText("Weekly market brief");
   await plain.goto(`${server.url}/settings`);
@@ -196,7 +203,7 @@ test("every page is readable without JavaScript", async ({ admin, agent, browser
 });
 
 test("times are the reader's own, or UTC by choice, and hydrate cleanly", async ({ admin, agent, browser, server }) => {
-  await agent.post("/claims", { worker: "w-idle", agents: ["crm-sync"] });
+  waits(agent, "w-idle");
   const storageState = await admin.context().storageState();
   const reader = await elsewhere(browser, { timezoneId: "Asia/Kolkata", storageState });
   const said: string[] = [];
@@ -205,7 +212,7 @@ test("times are the reader's own, or UTC by choice, and hydrate cleanly", async 
   });
   await expect(async () => {
     await reader.goto(`${server.url}/workers`);
-    await expect(workers(reader).getByRole("row", { name: "w-idle" })).toBeVisible({ timeout: 500 });
+    await expect(workers(reader).getByRole("row", { name: "w-idle" })).toBeVisible({ timeout: 2_000 });
   }).toPass();
   const since = workers(reader).getByText("got nothing since").locator("time");
   const utc = new Date((await since.getAttribute("datetime"))!);
@@ -322,7 +329,7 @@ test("a change from another site is a page that refuses it", async ({ admin, ser
 test("every page is accessible in both themes, wide and narrow", async ({ admin, agent, server }) => {
   test.slow();
   await runningRun(agent, "Weekly market brief", 3);
-  await agent.post("/claims", { worker: "w-idle", agents: ["crm-sync", "db-migrator"] });
+  waits(agent, "w-idle", ["crm-sync", "db-migrator"]);
   for (const colorScheme of ["light", "dark"] as const) {
     for (const width of [1440, 390]) {
       await admin.emulateMedia({ colorScheme });
