@@ -217,8 +217,6 @@ impl Bar {
 pub struct Gap {
     pub from: Time,
     pub to: Time,
-    /// A step was in flight when it began.
-    pub after_crash: bool,
     /// It has not ended.
     pub open: bool,
 }

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::domain::{
     Kind, Outcome, Problem, RunId, RunStatus, StepStatus, Time,
-    lease::LeaseEnd,
     timeline::{
         self, Axis, Bar, CELLS_MAX, CELLS_MIN, Child, Flag, Gap, Look, Mark, Notable, Phase,
         Stretch, Timeline, TimelineQuery,
@@ -377,7 +376,7 @@ async fn gaps(
     if axis == Axis::Steps {
         return Ok(Vec::new());
     }
-    let sql = "SELECT granted_at, ended_at, ended_by FROM leases WHERE run = $1 ORDER BY epoch DESC LIMIT $2";
+    let sql = "SELECT granted_at, ended_at FROM leases WHERE run = $1 ORDER BY epoch DESC LIMIT $2";
     let rows = conn
         .fetch(sql, params![run.id.as_str(), LEASES_MAX])
         .await?;
@@ -387,12 +386,10 @@ async fn gaps(
     let mut open = true;
     for mut row in rows {
         let (granted_at, ended_at) = (row.time()?, row.opt_time()?);
-        let ended_by: Option<LeaseEnd> = row.opt_word()?;
         if let Some(from) = ended_at.filter(|from| *from < until) {
             gaps.push(Gap {
                 from,
                 to: until,
-                after_crash: matches!(ended_by, Some(LeaseEnd::Expiry | LeaseEnd::Takeover)),
                 open,
             });
         }
