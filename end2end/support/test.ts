@@ -29,7 +29,8 @@ export const test = base.extend<Fixtures>({
       void server;
       const errors: string[] = [];
       page.on("console", (message) => {
-        if (message.type() === "error") errors.push(`${message.text()} (${message.location().url})`);
+        const ours = message.type() === "warning" && /hydrat|reactive|resource/i.test(message.text());
+        if (message.type() === "error" || ours) errors.push(`${message.text()} (${message.location().url})`);
       });
       page.on("pageerror", (error) => errors.push(error.stack ?? error.message));
       await use(errors);

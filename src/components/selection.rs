@@ -175,7 +175,7 @@ pub fn SelectBox(run: Signal<Run>, selection: Selection) -> impl IntoView {
         selection.clicked(&id, on, event.shift_key());
     };
     view! {
-        <label class="select">
+        <label class="pick">
             <input
                 type="checkbox"
                 aria-label=label
@@ -203,7 +203,7 @@ pub fn SelectAll(selection: Selection) -> impl IntoView {
         shown.iter().for_each(|id| selection.pick(id, true));
     };
     view! {
-        <label class="select">
+        <label class="pick">
             <input
                 node_ref=input
                 type="checkbox"

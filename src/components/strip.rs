@@ -25,8 +25,10 @@ struct Cells {
 
 impl Cells {
     fn of(run: &Run, cells_max: usize) -> Self {
-        let begun = run.strip.cells();
-        let per = run.strip.per();
+        let assumed = run.strip.is_empty().then(|| run.assumed_strip());
+        let strip = assumed.as_ref().unwrap_or(&run.strip);
+        let begun = strip.cells();
+        let per = strip.per();
         let at = run.at.as_ref().filter(|at| !settled(at.status));
         let at = at.and_then(|at| usize::try_from((at.seq - 1) / per).ok());
         // What is announced at all keeps at least one cell.

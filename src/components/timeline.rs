@@ -61,6 +61,7 @@ pub fn TimelineView(
         })
     });
     let pointed_words = move || pointed.get().and_then(|_| said.get());
+    let lanes = Memo::new(move |_| timeline.with(|it| it.as_ref().map_or(1, |it| it.lanes)));
     let most = move || run.with(|run| run.as_ref().map_or(0, |run| run.steps));
     view! {
         <section class="timeline" aria-label="Timeline">
@@ -74,7 +75,7 @@ pub fn TimelineView(
                     })}
                 </svg>
                 <div
-                    class="timeline-hand"
+                    class=move || format!("timeline-hand lanes-{}", lanes.get())
                     role="slider"
                     tabindex="0"
                     aria-label="Step on the timeline"
@@ -175,7 +176,7 @@ fn Drawing(picture: Picture, href: Callback<Go, String>) -> impl IntoView {
             <text class=label.class x=percent(label.x) y=label.y.to_string() text-anchor=label.anchor>{label.text}</text>
         };
         match label.step {
-            Some(seq) => view! { <a href=href.run(Go::Step(seq))>{text}</a> }.into_any(),
+            Some(seq) => view! { <a href=move || href.run(Go::Step(seq))>{text}</a> }.into_any(),
             None => text.into_any(),
         }
     };

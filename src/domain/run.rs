@@ -168,6 +168,20 @@ pub struct RunDetail {
     pub error: Option<AgentError>,
 }
 
+impl Run {
+    /// What the counts say of a run that is older than strips: all committed, but for the step it is at.
+    pub fn assumed_strip(&self) -> Strip {
+        let mut strip = Strip::default();
+        if self.committed > 0 {
+            strip.set(self.committed, StepStatus::Committed, 1);
+        }
+        if let Some(at) = &self.at {
+            strip.set(at.seq, at.status, 1);
+        }
+        strip
+    }
+}
+
 impl RunDetail {
     /// Announced steps that have not begun.
     pub fn pending(&self) -> impl Iterator<Item = &Announced> {

@@ -93,6 +93,11 @@ impl Default for Strip {
 }
 
 impl Strip {
+    /// Nothing is known of any step.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
     /// A step, numbered from 1, became this.
     pub fn set(&mut self, seq: i64, status: StepStatus, tries: i64) {
         if seq < 1 {

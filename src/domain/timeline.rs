@@ -79,6 +79,22 @@ impl Stretch {
     }
 }
 
+/// What `folds` (in order) leave of `window`.
+pub fn between(window: Stretch, folds: &[Stretch]) -> Vec<Stretch> {
+    let mut open = Vec::new();
+    let mut from = window.from;
+    for fold in folds {
+        if fold.from > from {
+            open.push(Stretch::new(from, fold.from));
+        }
+        from = fold.to;
+    }
+    if window.to > from {
+        open.push(Stretch::new(from, window.to));
+    }
+    open
+}
+
 /// Which part of a run's timeline is wanted, and how fine.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TimelineQuery {
@@ -280,6 +296,11 @@ pub struct Timeline {
 }
 
 impl Timeline {
+    /// What is drawn to scale: the window without what is folded.
+    pub fn open(&self) -> Vec<Stretch> {
+        between(self.window, &self.folds)
+    }
+
     /// A moment within it, whose zone stands for all.
     pub fn moment(&self) -> Time {
         match self.axis {

@@ -49,10 +49,6 @@ pub fn RunsPage() -> impl IntoView {
     let selection = Selection::start();
     let shell = expect_context::<Shell>();
     let search = Signal::derive(move || filter.with(|it| it.q.clone().unwrap_or_default()));
-    let title = move || match shell.needs() {
-        Some(n) if n > 0 => format!("({n}) Runs · Step47"),
-        _ => "Runs · Step47".into(),
-    };
     let sidebar = move || {
         let counts = shell.counts().unwrap_or_default();
         view! { <Sidebar groups=filter.with(|filter| filter.groups(&counts))/> }
@@ -62,7 +58,8 @@ pub fn RunsPage() -> impl IntoView {
     view! {
         <Page search>
             <div class="columns">
-                <Transition><Title text=title/>{sidebar}</Transition>
+                <Title text="Runs · Step47"/>
+                <Transition>{sidebar}</Transition>
                 <main id="main" class="main" tabindex="-1">
                     <h1 class="hidden">"Runs"</h1>
                     <Transition>{opens}</Transition>

@@ -330,17 +330,7 @@ async fn between_folds(
     cells: i64,
     end: Time,
 ) -> Result<Vec<Bar>, Error> {
-    let mut open = Vec::new();
-    let mut from = window.from;
-    for fold in folds {
-        if fold.from > from {
-            open.push(Stretch::new(from, fold.from));
-        }
-        from = fold.to;
-    }
-    if window.to > from {
-        open.push(Stretch::new(from, window.to));
-    }
+    let open = timeline::between(window, folds);
     let busy: i64 = open.iter().map(|it| it.length()).sum::<i64>().max(1);
     let mut bars: Vec<Bar> = Vec::new();
     for stretch in open {

@@ -125,7 +125,7 @@ fn Cells(step: Step, on: Memo<bool>, context: RowContext) -> impl IntoView {
         <td class="cell-mark">
             <Glyph shape=Shape::from(step.status) label=words::step_status(step.status).to_owned()/>
         </td>
-        <td class="cell-step">
+        <td class="cell-step"><div class="step-line">
             <a class="step-name" href=move || context.href.run(seq) data-row=""
                 aria-current=move || on.get().then_some("true")><bdi>{step.name}</bdi></a>
             <bdi class="step-tool">{step.tool.unwrap_or_else(|| step.kind.as_str().to_owned())}</bdi>
@@ -133,7 +133,7 @@ fn Cells(step: Step, on: Memo<bool>, context: RowContext) -> impl IntoView {
             {step.decision.map(|kind| view! { <span class="step-decision">{words::decided(kind)}</span> })}
             {tries.map(|tries| view! { <span class="step-tries">{tries}</span> })}
             {slow}
-        </td>
+        </div></td>
         <td class="cell-figure"><Elapsed span=Signal::stored(shown)/></td>
         <td class="cell-figure cell-usd">{words::cost(step.cost_usd)}</td>
         <td class="cell-figure cell-change">{words::state_change(step.state_change)}</td>
@@ -148,11 +148,11 @@ fn ExpectedRow(step: Announced, seq: i64, index: i64) -> impl IntoView {
         <tr class="step-row is-expected" aria-rowindex=index.to_string()>
             <td class="cell-figure">{words::number(seq)}</td>
             <td class="cell-mark"><Glyph shape=Shape::Pending label="announced".to_owned()/></td>
-            <td class="cell-step">
+            <td class="cell-step"><div class="step-line">
                 <bdi class="step-name">{step.name}</bdi>
                 <bdi class="step-tool">{step.tool.unwrap_or_else(|| step.kind.as_str().to_owned())}</bdi>
                 {step.effect.map(|_| view! { <span class="tag tag-effect">"effect"</span> })}
-            </td>
+            </div></td>
             <td></td>
             <td></td>
             <td></td>

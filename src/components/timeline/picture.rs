@@ -11,7 +11,7 @@ use crate::domain::{
 
 const BAR_TOP: f64 = 22.0;
 const BAR_HEIGHT: f64 = 22.0;
-const LANE_HEIGHT: f64 = 25.0;
+pub const LANE_HEIGHT: f64 = 25.0;
 /// A bar is at least this wide: about three pixels.
 const BAR_MIN: f64 = 22.0;
 /// The space between two bars that are wide enough to have one.
@@ -314,25 +314,23 @@ impl Picture {
 
     fn ticks(&mut self, timeline: &Timeline, scale: &Scale, offset: i32) {
         let time = is_time(timeline.axis);
-        let length = timeline.window.length();
-        let folded = |at: i64| {
-            timeline
-                .folds
-                .iter()
-                .any(|it| (it.from..it.to).contains(&at))
-        };
+        let open = timeline.open();
+        let length: i64 = open.iter().map(|it| it.length()).sum();
         let mut free = 0.0;
-        for at in ticks(timeline.window, time, TICKS_MAX) {
-            let x = scale.x(at);
-            if folded(at) || x < free || x > WIDTH - 300.0 {
-                continue;
+        for stretch in open {
+            let share = TICKS_MAX as f64 * stretch.length() as f64 / length.max(1) as f64;
+            for at in ticks(stretch, time, (share.ceil() as i64).max(1)) {
+                let x = scale.x(at);
+                if x < free || x > WIDTH - 300.0 {
+                    continue;
+                }
+                free = x + 450.0;
+                let text = match time {
+                    true => words::tick_at(Time(at), length, offset),
+                    false => words::number(at),
+                };
+                self.ticks.push((x, text));
             }
-            free = x + 450.0;
-            let text = match time {
-                true => words::tick_at(Time(at), length, offset),
-                false => words::number(at),
-            };
-            self.ticks.push((x, text));
         }
     }
 }

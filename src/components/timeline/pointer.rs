@@ -4,7 +4,7 @@
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 
 use super::{bar_of, controls::Go, picture};
-use crate::domain::timeline::{Bar, Timeline, WIDTH};
+use crate::domain::timeline::{Bar, Stretch, Timeline, WIDTH};
 
 /// A drag is shorter than this share of the width is a click.
 const CLICK: f64 = 60.0;
@@ -24,18 +24,22 @@ pub struct Pointer {
 impl Pointer {
     pub fn down(self, event: &ev::PointerEvent) {
         if event.button() == 0
-            && let Some(x) = units(event)
+            && let Some((x, _)) = units(event)
         {
             self.brushed.set(Some((x, x)));
         }
     }
 
     pub fn moved(self, event: &ev::PointerEvent) {
-        let Some(x) = units(event) else { return };
+        let Some((x, lane)) = units(event) else {
+            return;
+        };
         if let Some((from, _)) = self.brushed.get_untracked() {
             self.brushed.set(Some((from, x)));
         }
-        let seq = self.timeline.with_untracked(|it| step_at(it.as_ref()?, x));
+        let seq = self
+            .timeline
+            .with_untracked(|it| step_at(it.as_ref()?, x, lane));
         if seq != self.pointed.get_untracked() {
             self.pointed.set(seq);
         }
@@ -46,15 +50,15 @@ impl Pointer {
             return;
         };
         self.brushed.set(None);
-        let to = units(event).unwrap_or(from);
+        let (to, lane) = units(event).unwrap_or((from, 0));
         let go = self.timeline.with_untracked(|it| {
             let it = it.as_ref()?;
             if (to - from).abs() < CLICK {
-                return step_at(it, from).map(Go::Step);
+                return step_at(it, from, lane).map(Go::Step);
             }
             let scale = picture::scale(it);
             let (a, b) = (scale.value(from.min(to)), scale.value(from.max(to)));
-            let window = crate::domain::timeline::Stretch::new(a, b).within(it.whole);
+            let window = Stretch::new(a, b).within(it.whole);
             Some(Go::Window(Some(window)))
         });
         if let Some(go) = go {
@@ -78,7 +82,7 @@ impl Pointer {
             return;
         }
         event.prevent_default();
-        let x = units(event).unwrap_or(WIDTH / 2.0);
+        let x = units(event).map_or(WIDTH / 2.0, |(x, _)| x);
         self.go_to_window(|it| {
             if zooms {
                 let factor = if event.delta_y() > 0.0 {
@@ -152,7 +156,7 @@ impl Pointer {
         });
     }
 
-    fn go_to_window(self, window: impl Fn(&Timeline) -> crate::domain::timeline::Stretch) {
+    fn go_to_window(self, window: impl Fn(&Timeline) -> Stretch) {
         let go = self.timeline.with_untracked(|it| {
             let it = it.as_ref()?;
             let window = window(it);
@@ -164,19 +168,20 @@ impl Pointer {
     }
 }
 
-/// Where the pointer is, in units of the width.
-fn units(event: &web_sys::MouseEvent) -> Option<f64> {
+/// Where the pointer is: in units of the width, and in which lane.
+fn units(event: &web_sys::MouseEvent) -> Option<(f64, i64)> {
     let target = event
         .current_target()?
         .dyn_into::<web_sys::Element>()
         .ok()?;
     let place = target.get_bounding_client_rect();
     let share = (f64::from(event.client_x()) - place.left()) / place.width().max(1.0);
-    Some(share.clamp(0.0, 1.0) * WIDTH)
+    let lane = (f64::from(event.client_y()) - place.top()) / picture::LANE_HEIGHT;
+    Some((share.clamp(0.0, 1.0) * WIDTH, lane as i64))
 }
 
 /// The step at `x`: of a bar with many, the one that matters.
-fn step_at(timeline: &Timeline, x: f64) -> Option<i64> {
+fn step_at(timeline: &Timeline, x: f64, lane: i64) -> Option<i64> {
     let scale = picture::scale(timeline);
     let distance = |bar: &Bar| {
         let stretch = bar.stretch(timeline.axis);
@@ -190,6 +195,7 @@ fn step_at(timeline: &Timeline, x: f64) -> Option<i64> {
     let nearest = timeline
         .bars
         .iter()
+        .filter(|bar| bar.lane == lane.clamp(0, timeline.lanes - 1))
         .min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
     if distance(nearest) > 120.0 {
         return None;
