@@ -220,12 +220,12 @@ pub fn time_to_the_second_at(at: Time, offset: i32) -> String {
 
 /// A mark on an axis that is `length` microseconds long, in a zone.
 pub fn tick_at(at: Time, length: i64, offset: i32) -> String {
-    const MINUTE: i64 = 60_000_000;
-    let format = match length / MINUTE {
-        0 => "%H:%M:%S%.3f",
-        1..10 => "%H:%M:%S",
-        10..2_000 => "%H:%M",
-        2_000..20_000 => "%-d %b %H:%M",
+    const SECOND: i64 = 1_000_000;
+    let format = match length / SECOND {
+        0..6 => "%H:%M:%S%.3f",
+        6..600 => "%H:%M:%S",
+        600..120_000 => "%H:%M",
+        120_000..1_200_000 => "%-d %b %H:%M",
         _ => "%-d %b",
     };
     at.at_offset(offset).format(format).to_string()

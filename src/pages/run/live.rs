@@ -72,7 +72,7 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
             read.newest.set(run.at.as_ref().map(|at| at.seq));
         }
         read.newer.set(Some((frame.event, run.clone())));
-        let selected = read.selected();
+        let selected = read.selected(run.id.as_str());
         if frame.steps.iter().any(|it| Some(it.seq) == selected) {
             step.ask();
         }

@@ -138,10 +138,9 @@ impl Read {
         }))
     }
 
-    /// The step that is shown.
-    pub fn selected(self) -> Option<i64> {
-        let answer = self.one.get_untracked()?.ok()?;
-        answer.value.map(|it| it.detail.step.seq)
+    /// The step of this run that is shown.
+    pub fn selected(self, id: &str) -> Option<i64> {
+        self.pin.step(id)
     }
 
     pub fn sheet(self, id: &RunId) -> Memo<Option<RunSheet>> {
