@@ -34,7 +34,7 @@ const KEYS: [Group; 3] = [
             ("n p", "next, previous problem"),
             ("[ ]", "previous, next change of state"),
             ("f", "follow the newest step"),
-            ("+ − 0", "zoom in, out, fit"),
+            ("+ − 0", "on the timeline: zoom in, out, fit"),
         ],
     ),
 ];

@@ -83,6 +83,13 @@ pub fn StepList(
             room(below, (length.get() - base - many).max(0));
         }
     });
+    // What unfolds may not be at hand yet.
+    Effect::new(move || {
+        length.track();
+        if scrolls.get() {
+            look();
+        }
+    });
     Effect::new(move |before: Option<Option<i64>>| {
         let wanted = reveal.get();
         if let Some(seq) = wanted

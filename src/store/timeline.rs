@@ -1,6 +1,8 @@
 //! A run's timeline, read so that the cost follows the bars that are drawn and not the steps: bars are found by
 //! looking up the edges of their cells in an index, and only notable steps are looked at one by one.
 
+use std::collections::HashMap;
+
 use super::{
     Error, Store,
     engine::{Connection, Row, params},
@@ -197,6 +199,7 @@ async fn split_attempts(
     let rows = conn
         .fetch(sql, params![run.as_str(), first, last, CELLS_MAX])
         .await?;
+    let own: HashMap<i64, Look> = bars.iter().map(|bar| (bar.first, bar.look)).collect();
     for mut row in rows {
         let (seq, outcome): (i64, Outcome) = (row.int()?, row.word()?);
         let (from, to) = (row.time()?, row.opt_time()?);
@@ -206,7 +209,7 @@ async fn split_attempts(
         let look = match outcome {
             Outcome::Failed => Look::Failed,
             Outcome::Crashed => Look::Crashed,
-            _ => bars[place].look,
+            _ => own.get(&seq).copied().unwrap_or(Look::Committed),
         };
         let to = to.unwrap_or(end);
         let bar = Bar {

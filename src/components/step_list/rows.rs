@@ -46,7 +46,7 @@ fn PhaseRow(phase: i64, index: i64, context: RowContext) -> impl IntoView {
                 <a href=move || context.href.run(first()) on:click=turn role="button" data-row=""
                     aria-expanded=move || (!folded.get()).to_string()>
                     <span aria-hidden="true">{move || if folded.get() { "▸ " } else { "▾ " }}</span>
-                    <bdi>{move || it.get().map(|it| name(&it))}</bdi>
+                    <bdi>{move || it.get().map(|it| name(&it))}</bdi>" "
                     <span class="phase-facts">{move || it.get().map(|it| facts(&it))}</span>
                 </a>
             </th>

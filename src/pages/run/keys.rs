@@ -43,7 +43,7 @@ pub fn RunKeys(
                         false => api::steps::change(id, from, direction).await,
                     };
                     if let Ok(Some(seq)) = found {
-                        go.run(href.run(seq));
+                        go.run(untrack(|| href.run(seq)));
                     }
                 });
             };

@@ -8,15 +8,17 @@ use leptos::{leptos_dom::helpers::set_timeout, prelude::*};
 use super::{place::Place, read::Read};
 use crate::{
     domain::{Frame, Run},
-    live::{Live, Message},
+    live::{Connection, Live, Message, patience},
 };
 
 /// The selected step is read again at most this often.
 const STEP: Duration = Duration::from_millis(150);
 /// The timeline is drawn again at most this often.
-const REDRAW: Duration = Duration::from_millis(1_000);
+const REDRAW: Duration = Duration::from_millis(2_000);
+/// A run to which nothing happens is drawn again this often.
+const NOTHING: Duration = Duration::from_secs(10);
 /// What no frame carries of the run: what was saved, what is announced, what is usual.
-const REST: Duration = Duration::from_millis(1_500);
+const REST: Duration = Duration::from_millis(3_000);
 
 /// Runs something once for all that ask within a pause.
 #[derive(Clone, Copy)]
@@ -85,14 +87,32 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
             false => rest.ask(),
         }
     };
+    let again = patience(move || {
+        read.run.refetch();
+        read.window.refetch();
+        step.ask();
+        redraw.ask();
+    });
     live.listen(move |message| match message {
         Message::Frame(frame) => patch(&frame),
-        Message::ReadAgain => {
-            read.run.refetch();
-            read.window.refetch();
-            step.ask();
-            redraw.ask();
-        }
+        Message::ReadAgain => again(),
+    });
+    // Time goes on also where nothing happens.
+    let connection = live.connection();
+    Effect::new(move || {
+        let ticking = set_interval_with_handle(
+            move || {
+                if connection.get_untracked() == Connection::Live && read.goes_on() {
+                    redraw.ask();
+                }
+            },
+            NOTHING,
+        );
+        on_cleanup(move || {
+            if let Ok(handle) = ticking {
+                handle.clear();
+            }
+        });
     });
     // Who begins to follow sees the step that the run is at.
     Effect::new(move || {

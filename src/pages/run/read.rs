@@ -37,6 +37,7 @@ pub struct Read {
     /// The step that the run is at, for those who follow.
     pub newest: RwSignal<Option<i64>>,
     pin: Pin,
+    over: StoredValue<bool>,
     last_run: Kept<AsOf<RunSheet>>,
     last_step: Kept<AsOf<Option<StepSheet>>>,
     last_picture: Kept<Timeline>,
@@ -121,6 +122,7 @@ impl Read {
             newer: RwSignal::new(None),
             newest,
             pin,
+            over: StoredValue::new(false),
             last_run: Kept::default(),
             last_step: Kept::default(),
             last_picture: Kept::default(),
@@ -131,11 +133,18 @@ impl Read {
         let answer = self.last_run.or_last(id, self.run.get()?);
         Some(answer.map(|AsOf { event, value }| {
             let newer = self.newer.get();
-            match newer.filter(|(of, run)| *of > event && run.id == value.run.id) {
+            let sheet = match newer.filter(|(of, run)| *of > event && run.id == value.run.id) {
                 Some((_, run)) => RunSheet { run, ..value },
                 None => value,
-            }
+            };
+            self.over.set_value(sheet.run.status.over());
+            sheet
         }))
+    }
+
+    /// The run is not over, as far as the page knows.
+    pub fn goes_on(self) -> bool {
+        !self.over.get_value()
     }
 
     /// The step of this run that is shown.
