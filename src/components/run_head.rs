@@ -3,10 +3,11 @@
 use leptos::prelude::*;
 
 use super::{
+    asking::AskingWords,
     glyph::Shape,
     pill::Pill,
     run_row,
-    time::{Ago, Clock, Elapsed, Zone},
+    time::{Ago, Elapsed},
 };
 use crate::domain::{
     AgentError, Run, RunStatus, run::Link, sheet::RunSheet, words, worker::Asking,
@@ -22,6 +23,7 @@ pub fn RunHead(
 ) -> impl IntoView {
     let run = Memo::new(move |_| sheet.with(|it| it.as_ref().map(|it| it.run.clone())));
     let title = part(run, run_row::title);
+    let agent_of = part(run, |run| run.agent.clone());
     let pill = Memo::new(move |_| {
         run.with(|run| {
             run.as_ref()
@@ -49,7 +51,9 @@ pub fn RunHead(
                 <div class="run-actions">{children()}</div>
             </div>
             <Facts run sheet/>
-            {move || waits(run.get()?, asking.get()?)}
+            {move || asking.get().zip(agent_of.get()).map(|(asking, agent)| view! {
+                <p class="run-asking" class:tone-waiting=asking.workers == 0><AskingWords agent asking/></p>
+            })}
             {move || error.get().map(said)}
             <p class="run-links">{web}</p>
         </header>
@@ -113,17 +117,6 @@ fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoVi
         </dl>
     }
     .into_any()
-}
-
-/// Whether anyone is there to take a run that was released.
-fn waits(run: Run, asking: Asking) -> Option<impl IntoView> {
-    let zone = Zone::of_reader();
-    let said = move || {
-        let offset = zone.offset(run.updated_at);
-        words::asking(&run.agent, asking, Clock::now().get(), offset)
-    };
-    let none = asking.workers == 0;
-    Some(view! { <p class="run-asking" class:tone-waiting=none><bdi>{said}</bdi></p> })
 }
 
 /// How the worker stands to the run: holds it, lost it, or let it go.

@@ -38,7 +38,7 @@ pub enum Axis {
 super::status::words!(Axis { Time = "time", Steps = "steps" });
 
 /// A stretch of the axis: microseconds since 1970, or step numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stretch {
     pub from: i64,
     pub to: i64,
@@ -96,7 +96,7 @@ pub fn between(window: Stretch, folds: &[Stretch]) -> Vec<Stretch> {
 }
 
 /// Which part of a run's timeline is wanted, and how fine.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct TimelineQuery {
     pub axis: Axis,
     /// All of it if absent.

@@ -43,6 +43,7 @@ pub struct Store {
     /// The newest event number that this process knows of.
     head: watch::Receiver<i64>,
     wake: watch::Sender<i64>,
+    recent: timeline::Recent,
 }
 
 impl Store {
@@ -74,6 +75,7 @@ impl Store {
             writer,
             head,
             wake,
+            recent: timeline::Recent::default(),
         })
     }
 

@@ -59,11 +59,6 @@ impl Store {
         Ok(WorkerPage { workers, next, now })
     }
 
-    /// When a worker last asked for this agent's runs, or for any.
-    pub async fn last_asked(&self, agent: &str) -> Result<Option<Time>, Problem> {
-        Ok(self.asking(agent).await?.last)
-    }
-
     /// Who asks for this agent's runs.
     pub async fn asking(&self, agent: &str) -> Result<Asking, Problem> {
         let read = async {
