@@ -182,3 +182,43 @@ test("what is not there is a real 404", async ({ admin, server, consoleErrors })
   }
   consoleErrors.length = 0; // Chromium reports a 404 as an error
 });
+
+test("the keyboard alone leads from the sign-in link to the crashed step", async ({ page, agent, server }) => {
+  await crashedRun(agent);
+  await page.goto(server.signInLink);
+  const button = page.getByRole("button", { name: /^Sign in as / });
+  await expect(button).toBeVisible();
+  while (!(await button.evaluate((it) => it === document.activeElement))) await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await expectLive(page);
+  await page.keyboard.press("j");
+  await expect(page.getByRole("link", { name: "Reconcile October invoices" }).first()).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("region", { name: "Crash" })).toContainText("charge €1,249.00 to cus_R91");
+  await page.keyboard.press("[");
+  await expect(page.getByRole("heading", { name: /^46 · / })).toBeVisible();
+  await page.keyboard.press("n");
+  await expect(page.getByRole("heading", { name: /^47 · charge_card/ })).toBeVisible();
+});
+
+test("a run's page is accessible in both themes, wide and narrow, on every tab", async ({ admin, agent, server }) => {
+  test.slow();
+  const id = await crashedRun(agent);
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const width of [1440, 390]) {
+      await admin.emulateMedia({ colorScheme });
+      await admin.setViewportSize({ width, height: 900 });
+      await admin.goto(`${server.url}/runs/${id}`);
+      await expectLive(admin);
+      const tabs = admin.getByRole("navigation", { name: "Parts of the step" }).getByRole("link");
+      for (let n = 0; n < (await tabs.count()); n++) {
+        await tabs.nth(n).click();
+        await expect(tabs.nth(n)).toHaveAttribute("aria-current", "true");
+        await expect(admin.getByText("Reading…")).toHaveCount(0);
+        await expectAccessible(admin);
+        const over = await admin.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        expect(over, `no sideways scrolling at ${width} px`).toBeLessThanOrEqual(0);
+      }
+    }
+  }
+});
