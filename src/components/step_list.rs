@@ -13,7 +13,7 @@ use crate::domain::{
     sheet::Usual,
 };
 
-/// The height of every row, as in the style sheet.
+/// The height of every row until one can be measured; on a phone they are higher.
 const ROW: f64 = 29.0;
 /// The head of the table covers the top of what is in view.
 const HEAD: f64 = 28.0;
@@ -53,12 +53,14 @@ pub fn StepList(
     let (above, below) = (NodeRef::<html::Tr>::new(), NodeRef::<html::Tr>::new());
     let length = Memo::new(move |_| outline.with(Outline::len));
 
+    let row = StoredValue::new(ROW);
     let look = move || {
         let Some(element) = place.get_untracked() else {
             return;
         };
-        let first = (f64::from(element.scroll_top()) / ROW) as i64;
-        let shown = (f64::from(element.client_height()) - HEAD) / ROW;
+        let row = row.get_value();
+        let first = (f64::from(element.scroll_top()) / row) as i64;
+        let shown = (f64::from(element.client_height()) - HEAD) / row;
         let base = (first - SPARE).max(0);
         let seen = (base, first - base + shown.ceil() as i64 + SPARE);
         if window.get_untracked() != seen {
@@ -69,18 +71,19 @@ pub fn StepList(
     Effect::new(move |before: Option<()>| {
         let Some(element) = place.get() else { return };
         if before.is_none() {
+            row.set_value(measured(&element));
             scrolls.set(true);
-            room(above, base);
-            room(below, (length.get_untracked() - base - PAGE).max(0));
-            element.set_scroll_top((base as f64 * ROW) as i32);
+            room(above, base, row.get_value());
+            room(below, length.get_untracked() - base - PAGE, row.get_value());
+            element.set_scroll_top((base as f64 * row.get_value()) as i32);
             look();
         }
     });
     Effect::new(move || {
         if scrolls.get() {
             let (base, many) = window.get();
-            room(above, base);
-            room(below, (length.get() - base - many).max(0));
+            room(above, base, row.get_value());
+            room(below, length.get() - base - many, row.get_value());
         }
     });
     // What unfolds may not be at hand yet.
@@ -100,7 +103,8 @@ pub fn StepList(
             {
                 outline.update(|it| it.reveal(seq));
             }
-            bring(&element, outline.with_untracked(|it| it.index_of(seq)));
+            let index = outline.with_untracked(|it| it.index_of(seq));
+            bring(&element, index, row.get_value());
             look();
         }
         wanted
@@ -186,22 +190,29 @@ fn Heads() -> impl IntoView {
     .into_any()
 }
 
+/// The height of a row as it is drawn.
+fn measured(list: &web_sys::HtmlDivElement) -> f64 {
+    let row = list.query_selector(".step-row").ok().flatten();
+    let height = row.map_or(0.0, |row| row.get_bounding_client_rect().height());
+    if height > 0.0 { height } else { ROW }
+}
+
 /// Leaves room for this many rows.
-fn room(element: NodeRef<html::Tr>, rows: i64) {
+fn room(element: NodeRef<html::Tr>, rows: i64, row: f64) {
     if let Some(element) = element.get_untracked() {
-        let height = format!("{}px", rows as f64 * ROW);
+        let height = format!("{}px", rows.max(0) as f64 * row);
         let _ = web_sys::HtmlElement::style(&element).set_property("height", &height);
     }
 }
 
 /// Scrolls as little as brings the row at `index` into view.
-fn bring(element: &web_sys::HtmlDivElement, index: i64) {
-    let top = index as f64 * ROW;
+fn bring(element: &web_sys::HtmlDivElement, index: i64, row: f64) {
+    let top = index as f64 * row;
     let seen = f64::from(element.scroll_top());
     let height = f64::from(element.client_height()) - HEAD;
-    if top < seen + ROW {
-        element.set_scroll_top((top - 3.0 * ROW).max(0.0) as i32);
-    } else if top > seen + height - 2.0 * ROW {
-        element.set_scroll_top((top - height + 4.0 * ROW) as i32);
+    if top < seen + row {
+        element.set_scroll_top((top - 3.0 * row).max(0.0) as i32);
+    } else if top > seen + height - 2.0 * row {
+        element.set_scroll_top((top - height + 4.0 * row) as i32);
     }
 }
