@@ -55,10 +55,12 @@ pub fn StepList(
 
     let row = StoredValue::new(ROW);
     let look = move || {
-        let Some(element) = place.get_untracked() else {
+        let Some(element) = place.try_get_untracked().flatten() else {
             return;
         };
-        let row = row.get_value();
+        let Some(row) = row.try_get_value() else {
+            return;
+        };
         let first = (f64::from(element.scroll_top()) / row) as i64;
         let shown = (f64::from(element.client_height()) - HEAD) / row;
         let base = (first - SPARE).max(0);
@@ -68,9 +70,9 @@ pub fn StepList(
         }
         on_view.run((first, shown as i64));
     };
-    Effect::new(move |before: Option<()>| {
+    Effect::new(move || {
         let Some(element) = place.get() else { return };
-        if before.is_none() {
+        if !scrolls.get_untracked() {
             row.set_value(measured(&element));
             scrolls.set(true);
             room(above, base, row.get_value());
@@ -86,11 +88,11 @@ pub fn StepList(
             room(below, length.get() - base - many, row.get_value());
         }
     });
-    // What unfolds may not be at hand yet.
+    // What unfolds may not be at hand yet. Measuring waits until all rows are in their places.
     Effect::new(move || {
         length.track();
         if scrolls.get() {
-            look();
+            request_animation_frame(look);
         }
     });
     Effect::new(move |before: Option<Option<i64>>| {
@@ -104,8 +106,10 @@ pub fn StepList(
                 outline.update(|it| it.reveal(seq));
             }
             let index = outline.with_untracked(|it| it.index_of(seq));
-            bring(&element, index, row.get_value());
-            look();
+            request_animation_frame(move || {
+                bring(&element, index, row.try_get_value().unwrap_or(ROW));
+                look();
+            });
         }
         wanted
     });
