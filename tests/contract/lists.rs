@@ -77,7 +77,7 @@ async fn a_run_is_found_by_its_title_id_step_names_keys_and_errors(on: Engine) {
         short,
     ] {
         let found = listed(&api, &format!("q={}", escaped(asked))).await;
-        assert_eq!(found, [held.run.clone()], "q={asked}");
+        assert_eq!(found, std::slice::from_ref(&held.run), "q={asked}");
     }
     for asked in [format!("{title} {}", word("other")), format!("{name}x")] {
         let found = listed(&api, &format!("q={}", escaped(&asked))).await;
@@ -92,14 +92,14 @@ async fn a_key_finds_its_step_and_its_providers_key(on: Engine) {
     let seq = one.executes(&key, json!({})).await;
     other.executes(&unique("other"), json!({})).await;
     let by_step = listed(&api, &format!("key={}", escaped(&key))).await;
-    assert_eq!(by_step, [one.run.clone()]);
+    assert_eq!(by_step, std::slice::from_ref(&one.run));
     let provider = api.step(&one.run, seq).await["idempotency_key"].clone();
     let by_provider = listed(
         &api,
         &format!("key={}", escaped(provider.as_str().unwrap())),
     )
     .await;
-    assert_eq!(by_provider, [one.run.clone()]);
+    assert_eq!(by_provider, std::slice::from_ref(&one.run));
     other.executes(&key, json!({})).await;
     let both = listed(&api, &format!("key={}&limit=1", escaped(&key))).await;
     assert_eq!(both, [other.run.clone(), one.run.clone()], "newest first");
@@ -144,10 +144,10 @@ async fn a_cause_lists_exactly_the_runs_that_stopped_alike(on: Engine) {
     wanted.sort_unstable();
     assert_eq!(found, wanted);
     let found = listed(&api, &format!("{alike}&effects_unknown=true")).await;
-    assert_eq!(found, [unknown.run.clone()]);
+    assert_eq!(found, std::slice::from_ref(&unknown.run));
     // Parts of a cause narrow as well.
     let found = listed(&api, &format!("agent={agent}&step=rerank")).await;
-    assert_eq!(found, [elsewhere.run.clone()]);
+    assert_eq!(found, std::slice::from_ref(&elsewhere.run));
 }
 
 async fn an_error_is_part_of_the_cause(on: Engine) {
@@ -159,7 +159,7 @@ async fn an_error_is_part_of_the_cause(on: Engine) {
     held.finish(json!({"outcome": "failed"})).await.is(200);
     assert_eq!(api.run(&held.run).await["error_kind"], "Timeout");
     let found = listed(&api, &format!("agent={agent}&status=failed&error=Timeout")).await;
-    assert_eq!(found, [held.run.clone()]);
+    assert_eq!(found, std::slice::from_ref(&held.run));
     assert!(
         listed(&api, &format!("agent={agent}&error=Other"))
             .await
