@@ -103,7 +103,8 @@ const STEPS_OF_TIME: [i64; 21] = [
 
 /// Round values within `window`, at most `most` of them: moments if `time`, else step numbers.
 pub fn ticks(window: Stretch, time: bool, most: i64) -> Vec<i64> {
-    let rough = window.length() / most.max(1) + 1;
+    let most = most.max(1);
+    let rough = (window.length() + most - 1) / most;
     let every = match time {
         true => STEPS_OF_TIME
             .into_iter()
