@@ -231,7 +231,21 @@ async fn a_commit_says_by_how_much_the_state_grew(on: Engine) {
     assert_eq!(api.step(&agent.run, 3).await["state_change"], -12);
 }
 
+/// The picture of a running run is shared for a moment; one that stopped within that moment must not be.
+async fn a_run_that_stopped_is_never_shown_as_it_ran(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"on_crash": "hold"})).await;
+    works(&agent, 3).await;
+    let query = json!({"axis": "steps"});
+    let running = bars(&timeline(&api, &agent.run, query.clone()).await);
+    assert_eq!(running[2].2, "running");
+    agent.release(json!({})).await.is(200);
+    let stopped = bars(&timeline(&api, &agent.run, query).await);
+    assert_eq!(stopped[2].2, "crashed");
+}
+
 both_engines!(
+    a_run_that_stopped_is_never_shown_as_it_ran,
     a_long_run_has_no_more_bars_than_fit_and_loses_no_step,
     a_part_that_fits_is_shown_step_by_step_with_names,
     tries_gaps_phases_flags_and_children_are_told,

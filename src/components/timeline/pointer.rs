@@ -6,7 +6,7 @@ use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 use super::{bar_of, controls::Go, picture};
 use crate::domain::timeline::{Bar, Stretch, Timeline, WIDTH};
 
-/// A drag is shorter than this share of the width is a click.
+/// A drag shorter than this is a click.
 const CLICK: f64 = 60.0;
 const WHEEL_ZOOM: f64 = 1.25;
 
