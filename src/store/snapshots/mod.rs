@@ -1,0 +1,10 @@
+//! States as they are stored: a delta against the snapshot before, with keyframes placed so that storage follows
+//! the change and any snapshot reads in bounded time. Everything above sees only [`Held`], [`load`] and [`read`].
+
+mod codec;
+mod held;
+mod read;
+mod stored;
+
+pub use held::{Change, Held, INSERT};
+pub use read::{load, read};

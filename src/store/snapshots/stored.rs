@@ -1,0 +1,70 @@
+//! Rows of the table `snapshots`, and the state that each makes from the one before.
+
+use serde_json::Value;
+
+use super::codec;
+use crate::{
+    domain::{Hash, RunId, Time, hash::link, patch::Op, tree::Tree},
+    store::{
+        Error,
+        engine::{Connection, Row, params},
+    },
+};
+
+/// One stored snapshot, not yet decoded.
+pub struct Stored {
+    pub n: i64,
+    pub seq: Option<i64>,
+    pub created_at: Time,
+    pub keyframe: i64,
+    pub weight: i64,
+    pub encoding: String,
+    pub body: Vec<u8>,
+    pub state_hash: Hash,
+    pub hash: Hash,
+}
+
+impl Stored {
+    pub fn read(mut row: Row) -> Result<Self, Error> {
+        Ok(Self {
+            n: row.int()?,
+            seq: row.opt_int()?,
+            created_at: row.time()?,
+            keyframe: row.int()?,
+            weight: row.int()?,
+            encoding: row.text()?,
+            body: row.bytes()?,
+            state_hash: row.hash()?,
+            hash: row.hash()?,
+        })
+    }
+
+    /// The state after this snapshot, made from the one before; checked against both hashes.
+    pub fn build(&self, before: Option<(Tree, Hash)>) -> Result<Tree, Error> {
+        let (mut tree, previous) = match (self.encoding.split_once('+'), before) {
+            (Some(("keyframe", packing)), before) => (
+                Tree::from(codec::unpack::<Value>(packing, &self.body)?),
+                before.map(|(_, hash)| hash),
+            ),
+            (Some(("delta", packing)), Some((mut tree, hash))) => {
+                tree.apply(&codec::unpack::<Vec<Op>>(packing, &self.body)?)
+                    .map_err(Error::damaged)?;
+                (tree, Some(hash))
+            }
+            _ => return Err(Error::damaged(format!("encoding {:?}", self.encoding))),
+        };
+        let chained =
+            previous.is_none_or(|previous| self.hash == link(previous, self.n, self.state_hash));
+        match tree.hash() == self.state_hash && chained {
+            true => Ok(tree),
+            false => Err(Error::damaged(format!("the hash of snapshot {}", self.n))),
+        }
+    }
+}
+
+/// The rows that the state `n` is made of: from its keyframe up to it. The one place that knows where they lie.
+pub async fn chain(conn: &mut dyn Connection, run: &RunId, n: i64) -> Result<Vec<Row>, Error> {
+    let sql = "SELECT n, seq, created_at, keyframe, weight, encoding, body, state_hash, hash FROM snapshots \
+         WHERE run = $1 AND n <= $2 AND n >= (SELECT keyframe FROM snapshots WHERE run = $1 AND n = $2) ORDER BY n";
+    conn.fetch(sql, params![run.as_str(), n]).await
+}
