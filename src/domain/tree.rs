@@ -1,11 +1,14 @@
 //! A state held at hand: a JSON tree that knows its hash and its size, and keeps both while it is patched.
 //!
 //! A patch touches only its path; hashes of untouched subtrees are reused. That is why a commit costs the
-//! same at step 10,000 as at step 100.
+//! same at step 10,000 as at step 100. Subtrees are shared, so copying one costs nothing, however large it is.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use super::{
     hash::{self, Hash},
@@ -14,11 +17,17 @@ use super::{
 };
 
 #[derive(Debug, Clone)]
-pub struct Tree {
+pub struct Tree(Arc<Known>);
+
+/// A node with what is known of all below it.
+#[derive(Debug, Clone)]
+struct Known {
     node: Node,
-    hash: Option<Hash>,
+    hash: OnceLock<Hash>,
     /// Bytes of the canonical JSON.
     size: usize,
+    /// No path below is longer; after a removal all may be shorter.
+    depth_max: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -53,18 +62,20 @@ impl From<Value> for Tree {
             Node::Scalar(Value::String(s)) => json::quoted(s).len(),
             Node::Scalar(v) => v.to_string().len(),
             Node::Array(items) => {
-                2 + commas(items.len()) + items.iter().map(|t| t.size).sum::<usize>()
+                2 + commas(items.len()) + items.iter().map(Tree::size).sum::<usize>()
             }
             Node::Object(map) => {
                 let entries: usize = map.iter().map(|(k, t)| entry_size(k, t)).sum();
                 2 + commas(map.len()) + entries
             }
         };
-        Self {
+        let depth_max = node.children().map(|t| t.0.depth_max + 1).max();
+        Self(Arc::new(Known {
+            depth_max: depth_max.unwrap_or(usize::from(!matches!(node, Node::Scalar(_)))),
             node,
-            hash: None,
+            hash: OnceLock::new(),
             size,
-        }
+        }))
     }
 }
 
@@ -73,31 +84,45 @@ fn commas(len: usize) -> usize {
 }
 
 fn entry_size(key: &str, value: &Tree) -> usize {
-    json::quoted(key).len() + 1 + value.size
+    json::quoted(key).len() + 1 + value.size()
+}
+
+impl Node {
+    fn children(&self) -> Box<dyn Iterator<Item = &Tree> + '_> {
+        match self {
+            Node::Scalar(_) => Box::new(std::iter::empty()),
+            Node::Array(items) => Box::new(items.iter()),
+            Node::Object(map) => Box::new(map.values()),
+        }
+    }
+
+    /// The child of that name, or at that index.
+    fn at(&self, token: &str) -> Option<&Tree> {
+        match self {
+            Node::Scalar(_) => None,
+            Node::Array(items) => items.get(index(token, items.len()).ok()?),
+            Node::Object(map) => map.get(token),
+        }
+    }
 }
 
 impl Tree {
     /// Bytes of the canonical JSON.
     pub fn size(&self) -> usize {
-        self.size
+        self.0.size
     }
 
     /// `H(state)`; computed where it is not known yet.
-    pub fn hash(&mut self) -> Hash {
-        if let Some(known) = self.hash {
-            return known;
-        }
-        let hash = match &mut self.node {
+    pub fn hash(&self) -> Hash {
+        *self.0.hash.get_or_init(|| match &self.0.node {
             Node::Scalar(value) => hash::leaf(value),
-            Node::Array(items) => hash::array(items.iter_mut().map(Tree::hash)),
-            Node::Object(map) => hash::object(map.iter_mut().map(|(k, t)| (k.as_str(), t.hash()))),
-        };
-        self.hash = Some(hash);
-        hash
+            Node::Array(items) => hash::array(items.iter().map(Tree::hash)),
+            Node::Object(map) => hash::object(map.iter().map(|(k, t)| (k.as_str(), t.hash()))),
+        })
     }
 
     pub fn to_value(&self) -> Value {
-        match &self.node {
+        match &self.0.node {
             Node::Scalar(value) => value.clone(),
             Node::Array(items) => items.iter().map(Tree::to_value).collect(),
             Node::Object(map) => {
@@ -107,10 +132,17 @@ impl Tree {
     }
 
     fn depth(&self) -> usize {
-        match &self.node {
+        match &self.0.node {
             Node::Scalar(_) => 0,
-            Node::Array(items) => 1 + items.iter().map(Tree::depth).max().unwrap_or(0),
-            Node::Object(map) => 1 + map.values().map(Tree::depth).max().unwrap_or(0),
+            node => 1 + node.children().map(Tree::depth).max().unwrap_or(0),
+        }
+    }
+
+    /// Whether it may stand below so many others.
+    fn fits_below(&self, above: usize) -> Step<()> {
+        match above + self.0.depth_max > DEPTH_MAX && above + self.depth() > DEPTH_MAX {
+            true => Err("the state would nest deeper than 128"),
+            false => Ok(()),
         }
     }
 
@@ -124,7 +156,7 @@ impl Tree {
         let mut undo = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
             let applied = self.apply_one(op, &mut undo);
-            let fits = match self.size > size_max {
+            let fits = match self.size() > size_max {
                 true => Err(TOO_LARGE),
                 false => Ok(()),
             };
@@ -183,15 +215,12 @@ impl Tree {
     }
 
     fn get(&self, path: &[String]) -> Option<&Tree> {
-        path.iter().try_fold(self, |tree, token| match &tree.node {
-            Node::Scalar(_) => None,
-            Node::Array(items) => items.get(index(token, items.len()).ok()?),
-            Node::Object(map) => map.get(token),
-        })
+        path.iter()
+            .try_fold(self, |tree, token| tree.0.node.at(token))
     }
 
     fn equals(&self, value: &Value) -> bool {
-        match (&self.node, value) {
+        match (&self.0.node, value) {
             (Node::Scalar(Value::Number(mine)), Value::Number(other)) => same_number(mine, other),
             (Node::Scalar(mine), other) => mine == other,
             (Node::Array(items), Value::Array(others)) => {
@@ -208,9 +237,7 @@ impl Tree {
     }
 
     fn put(&mut self, mut path: Vec<String>, tree: Tree, undo: &mut Vec<Undo>) -> Step<()> {
-        if path.len() + tree.depth() > DEPTH_MAX {
-            return Err("the state would nest deeper than 128");
-        }
+        tree.fits_below(path.len())?;
         if path.is_empty() {
             return self.swap(path, tree, undo);
         }
@@ -224,7 +251,7 @@ impl Tree {
                 } else {
                     index(last, items.len() + 1)?
                 };
-                let grown = tree.size + usize::from(!items.is_empty());
+                let grown = tree.size() + usize::from(!items.is_empty());
                 items.insert(at, tree);
                 landed = Some(at.to_string());
                 Ok(grown as isize)
@@ -257,7 +284,7 @@ impl Tree {
             Node::Scalar(_) => Err("there is no value"),
             Node::Array(items) => {
                 let tree = items.remove(index(last, items.len())?);
-                let shrunk = tree.size + usize::from(!items.is_empty());
+                let shrunk = tree.size() + usize::from(!items.is_empty());
                 Ok((tree, -(shrunk as isize)))
             }
             Node::Object(map) => {
@@ -271,9 +298,7 @@ impl Tree {
     }
 
     fn swap(&mut self, path: Vec<String>, tree: Tree, undo: &mut Vec<Undo>) -> Step<()> {
-        if path.len() + tree.depth() > DEPTH_MAX {
-            return Err("the state would nest deeper than 128");
-        }
+        tree.fits_below(path.len())?;
         if path.is_empty() {
             undo.push(Undo::Replace(path, std::mem::replace(self, tree)));
             return Ok(());
@@ -288,7 +313,7 @@ impl Tree {
                 Node::Object(map) => map.get_mut(last),
             };
             let place = place.ok_or("there is no value to replace")?;
-            let change = tree.size as isize - place.size as isize;
+            let change = tree.size() as isize - place.size() as isize;
             Ok((std::mem::replace(place, tree), change))
         })?;
         undo.push(Undo::Replace(path, old));
@@ -309,19 +334,28 @@ impl Tree {
         path: &[String],
         f: impl FnOnce(&mut Node, &str) -> Step<(T, isize)>,
     ) -> Step<T> {
-        self.descend(path, f).map(|(out, _)| out)
+        self.descend(path, f).map(|(out, ..)| out)
     }
 
+    /// Answers also by how much it grew, and how deep it may be now.
     fn descend<T>(
         &mut self,
         path: &[String],
         f: impl FnOnce(&mut Node, &str) -> Step<(T, isize)>,
-    ) -> Step<(T, isize)> {
-        let (out, change) = match path {
+    ) -> Step<(T, isize, usize)> {
+        let known = Arc::make_mut(&mut self.0);
+        let (out, change, below) = match path {
             [] => return Err("the path is empty"),
-            [last] => f(&mut self.node, last)?,
+            [last] => {
+                let (out, change) = f(&mut known.node, last)?;
+                let changed = match &known.node {
+                    Node::Array(items) if last == "-" => items.last(),
+                    node => node.at(last),
+                };
+                (out, change, changed.map_or(0, |t| t.0.depth_max))
+            }
             [first, rest @ ..] => {
-                let child = match &mut self.node {
+                let child = match &mut known.node {
                     Node::Scalar(_) => None,
                     Node::Array(items) => {
                         let at = index(first, items.len())?;
@@ -332,32 +366,33 @@ impl Tree {
                 child.ok_or("the parent does not exist")?.descend(rest, f)?
             }
         };
-        self.hash = None;
-        self.size = self.size.wrapping_add_signed(change);
-        Ok((out, change))
+        known.hash = OnceLock::new();
+        known.size = known.size.wrapping_add_signed(change);
+        known.depth_max = known.depth_max.max(below + 1);
+        Ok((out, change, known.depth_max))
     }
 
     /// The operations that turn `self` into `new`; equal subtrees are skipped by their hash.
-    pub fn diff(&mut self, new: &mut Tree) -> Vec<Op> {
+    pub fn diff(&self, new: &Tree) -> Vec<Op> {
         let mut ops = Vec::new();
         self.diff_into(new, "", &mut ops);
         ops
     }
 
-    fn diff_into(&mut self, new: &mut Tree, path: &str, ops: &mut Vec<Op>) {
+    fn diff_into(&self, new: &Tree, path: &str, ops: &mut Vec<Op>) {
         if self.hash() == new.hash() {
             return;
         }
-        match (&mut self.node, &mut new.node) {
+        match (&self.0.node, &new.0.node) {
             (Node::Object(old), Node::Object(new)) => {
                 for key in old.keys().filter(|key| !new.contains_key(*key)) {
                     ops.push(Op::Remove {
                         path: format!("{path}/{}", json::escape(key)),
                     });
                 }
-                for (key, value) in new.iter_mut() {
+                for (key, value) in new.iter() {
                     let path = format!("{path}/{}", json::escape(key));
-                    match old.get_mut(key) {
+                    match old.get(key) {
                         Some(before) => before.diff_into(value, &path, ops),
                         None => ops.push(Op::Add {
                             path,
@@ -376,25 +411,25 @@ impl Tree {
 }
 
 /// Equal items at both ends are kept; what lies between is changed in place, then cut or extended.
-fn diff_lists(old: &mut [Tree], new: &mut [Tree], path: &str, ops: &mut Vec<Op>) {
+fn diff_lists(old: &[Tree], new: &[Tree], path: &str, ops: &mut Vec<Op>) {
     let head = old
-        .iter_mut()
-        .zip(new.iter_mut())
+        .iter()
+        .zip(new.iter())
         .map(|(a, b)| a.hash() == b.hash())
         .take_while(|same| *same)
         .count();
-    let (old, new) = (&mut old[head..], &mut new[head..]);
+    let (old, new) = (&old[head..], &new[head..]);
     let tail = old
-        .iter_mut()
+        .iter()
         .rev()
-        .zip(new.iter_mut().rev())
+        .zip(new.iter().rev())
         .map(|(a, b)| a.hash() == b.hash())
         .take_while(|same| *same)
         .count();
     let (old_len, new_len) = (old.len() - tail, new.len() - tail);
-    let (old, new) = (&mut old[..old_len], &mut new[..new_len]);
+    let (old, new) = (&old[..old_len], &new[..new_len]);
     let both = old_len.min(new_len);
-    for (i, (a, b)) in old.iter_mut().zip(new.iter_mut()).enumerate() {
+    for (i, (a, b)) in old.iter().zip(new.iter()).enumerate() {
         a.diff_into(b, &format!("{path}/{}", head + i), ops);
     }
     for _ in both..old_len {
@@ -428,7 +463,7 @@ fn index(token: &str, len: usize) -> Step<usize> {
 
 impl Serialize for Tree {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match &self.node {
+        match &self.0.node {
             Node::Scalar(value) => value.serialize(s),
             Node::Array(items) => s.collect_seq(items),
             Node::Object(map) => s.collect_map(map),
@@ -472,8 +507,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_diff_applied_gives_the_new_state_with_its_hash_and_size(a in value(), b in value()) {
-            let (mut old, mut new) = (Tree::from(a), Tree::from(b.clone()));
-            let ops = old.diff(&mut new);
+            let (mut old, new) = (Tree::from(a), Tree::from(b.clone()));
+            let ops = old.diff(&new);
             old.apply(&ops).unwrap();
             prop_assert_eq!(old.to_value(), b);
             consistent(&mut old);
@@ -481,13 +516,54 @@ mod tests {
 
         #[test]
         fn a_patch_that_fails_changes_nothing(a in value(), b in value()) {
-            let (mut old, mut new) = (Tree::from(a.clone()), Tree::from(b));
-            let mut ops = old.diff(&mut new);
+            let (mut old, new) = (Tree::from(a.clone()), Tree::from(b));
+            let mut ops = old.diff(&new);
             ops.push(Op::Test { path: "/nowhere/at/all".into(), value: Value::Null });
             prop_assert!(old.apply(&ops).is_err());
             prop_assert_eq!(old.to_value(), a);
             consistent(&mut old);
         }
+    }
+
+    #[test]
+    fn a_copy_costs_nothing_however_large_it_is() {
+        let mut tree = Tree::from(json!({"a": ["x"]}));
+        let doubling = Op::Copy {
+            from: "/a".into(),
+            path: "/a/-".into(),
+        };
+        tree.apply(&vec![doubling; 50]).unwrap();
+        assert!(tree.size() > 1 << 50);
+        assert_eq!(tree.hash(), tree.clone().hash());
+    }
+
+    #[test]
+    fn a_state_may_nest_to_its_limit_again_after_something_deep_was_removed() {
+        let nested = |n: usize| (0..n).fold(json!(1), |inner, _| json!({"a": inner}));
+        let mut tree = Tree::from(json!({"deep": nested(DEPTH_MAX - 1), "list": []}));
+        let put = |path: &str, value: Value| Op::Add {
+            path: path.into(),
+            value,
+        };
+        let too_deep = put("/list/-", nested(DEPTH_MAX - 1));
+        assert!(tree.apply(std::slice::from_ref(&too_deep)).is_err());
+        tree.apply(&[put("/list/-", nested(DEPTH_MAX - 2))])
+            .unwrap();
+        let wrapped = Op::Move {
+            from: "/list".into(),
+            path: "/deep".into(),
+        };
+        tree.apply(&[wrapped]).unwrap();
+        let shorter = Op::Remove {
+            path: "/deep/0".into(),
+        };
+        let around = Op::Copy {
+            from: "".into(),
+            path: "/around".into(),
+        };
+        assert!(tree.apply(std::slice::from_ref(&around)).is_err());
+        tree.apply(&[shorter, around]).unwrap();
+        consistent(&mut tree);
     }
 
     #[test]

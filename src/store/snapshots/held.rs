@@ -47,7 +47,7 @@ pub static INSERT: Bulk = Bulk {
 impl Held {
     /// Snapshot 0, the initial state, and its row for [`INSERT`].
     pub fn initial(run: &RunId, at: Time, state: Value) -> Result<(Self, Vec<Param>), Error> {
-        let mut tree = Tree::from(state);
+        let tree = Tree::from(state);
         let hash = link(Hash::default(), 0, tree.hash());
         let mut held = Self {
             snapshot: 0,
@@ -72,7 +72,7 @@ impl Held {
     ) -> Result<Vec<Param>, Error> {
         let ops = match change {
             Change::Patch(ops) => ops,
-            Change::Whole(state) => self.tree.diff(&mut Tree::from(state)),
+            Change::Whole(state) => self.tree.diff(&Tree::from(state)),
         };
         self.tree
             .apply_within(&ops, state_max)

@@ -41,7 +41,7 @@ impl Stored {
 
     /// The state after this snapshot, made from the one before; checked against both hashes.
     pub fn build(&self, before: Option<(Tree, Hash)>) -> Result<Tree, Error> {
-        let (mut tree, previous) = match (self.encoding.split_once('+'), before) {
+        let (tree, previous) = match (self.encoding.split_once('+'), before) {
             (Some(("keyframe", packing)), before) => (
                 Tree::from(codec::unpack::<Value>(packing, &self.body)?),
                 before.map(|(_, hash)| hash),
