@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 use super::error::Error;
-use crate::domain::{patch::Op, tree::Tree};
+use crate::domain::{diff, patch::Op, tree::Tree};
 
 /// What an agent may use as its state: any plain data with a default to start from.
 pub trait State: Serialize + DeserializeOwned + Default + Clone + Send + Sync + 'static {}
@@ -54,8 +54,8 @@ impl<S: State> Live<S> {
         fold(&mut typed);
         let plain = plain(&typed)?;
         let stored = keep_unknown(&self.stored, &self.plain, plain.clone());
-        let mut tree = Tree::from(stored.clone());
-        let patch = self.tree.diff(&mut tree);
+        let tree = Tree::from(stored.clone());
+        let patch = diff::ops(&self.tree, &tree);
         Ok(Draft {
             next: Self {
                 typed: Arc::new(typed),

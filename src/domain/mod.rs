@@ -7,6 +7,7 @@ pub mod begin;
 pub mod bulk;
 pub mod counts;
 pub mod decision;
+pub mod diff;
 pub mod event;
 pub mod failure;
 pub mod frame;

@@ -3,7 +3,7 @@
 //! A patch touches only its path; hashes of untouched subtrees are reused. That is why a commit costs the
 //! same at step 10,000 as at step 100. Subtrees are shared, so copying one costs nothing, however large it is.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
 use std::{
     collections::BTreeMap,
@@ -58,24 +58,13 @@ impl From<Value> for Tree {
             }
             scalar => Node::Scalar(scalar),
         };
-        let size = match &node {
-            Node::Scalar(Value::String(s)) => json::quoted(s).len(),
-            Node::Scalar(v) => v.to_string().len(),
-            Node::Array(items) => {
-                2 + commas(items.len()) + items.iter().map(Tree::size).sum::<usize>()
-            }
-            Node::Object(map) => {
-                let entries: usize = map.iter().map(|(k, t)| entry_size(k, t)).sum();
-                2 + commas(map.len()) + entries
-            }
-        };
-        let depth_max = node.children().map(|t| t.0.depth_max + 1).max();
-        Self(Arc::new(Known {
-            depth_max: depth_max.unwrap_or(usize::from(!matches!(node, Node::Scalar(_)))),
-            node,
-            hash: OnceLock::new(),
-            size,
-        }))
+        Self::made(node)
+    }
+}
+
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        self.same(other)
     }
 }
 
@@ -106,7 +95,50 @@ impl Node {
     }
 }
 
+/// What stands at a node, to look at.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape<'a> {
+    Scalar(&'a Value),
+    List(&'a [Tree]),
+    Object(&'a BTreeMap<String, Tree>),
+}
+
 impl Tree {
+    fn made(node: Node) -> Self {
+        let size = match &node {
+            Node::Scalar(Value::String(s)) => json::quoted(s).len(),
+            Node::Scalar(v) => v.to_string().len(),
+            Node::Array(items) => {
+                2 + commas(items.len()) + items.iter().map(Tree::size).sum::<usize>()
+            }
+            Node::Object(map) => {
+                let entries: usize = map.iter().map(|(k, t)| entry_size(k, t)).sum();
+                2 + commas(map.len()) + entries
+            }
+        };
+        let depth_max = node.children().map(|t| t.0.depth_max + 1).max();
+        Self(Arc::new(Known {
+            depth_max: depth_max.unwrap_or(usize::from(!matches!(node, Node::Scalar(_)))),
+            node,
+            hash: OnceLock::new(),
+            size,
+        }))
+    }
+
+    pub fn shape(&self) -> Shape<'_> {
+        match &self.0.node {
+            Node::Scalar(value) => Shape::Scalar(value),
+            Node::Array(items) => Shape::List(items),
+            Node::Object(map) => Shape::Object(map),
+        }
+    }
+
+    /// Whether both are the same value; numbers of another type are not.
+    pub fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.size() == other.size() && self.hash() == other.hash())
+    }
+
     /// Bytes of the canonical JSON.
     pub fn size(&self) -> usize {
         self.0.size
@@ -214,7 +246,8 @@ impl Tree {
         };
     }
 
-    fn get(&self, path: &[String]) -> Option<&Tree> {
+    /// The value at the keys of a JSON pointer.
+    pub fn get(&self, path: &[String]) -> Option<&Tree> {
         path.iter()
             .try_fold(self, |tree, token| tree.0.node.at(token))
     }
@@ -372,76 +405,30 @@ impl Tree {
         Ok((out, change, known.depth_max))
     }
 
-    /// The operations that turn `self` into `new`; equal subtrees are skipped by their hash.
-    pub fn diff(&self, new: &Tree) -> Vec<Op> {
-        let mut ops = Vec::new();
-        self.diff_into(new, "", &mut ops);
-        ops
+    /// A list that is changed as a whole: one with many changes.
+    pub(super) fn edit_list(
+        &mut self,
+        path: &[String],
+        f: impl FnOnce(Vec<Tree>) -> Step<Vec<Tree>>,
+    ) -> Step<()> {
+        let found = self.get(path).ok_or("the parent does not exist")?;
+        let Node::Array(items) = &found.0.node else {
+            return Err("the parent is not a list");
+        };
+        let list = Tree::made(Node::Array(f(items.clone())?));
+        self.swap(path.to_vec(), list, &mut Vec::new())
     }
 
-    fn diff_into(&self, new: &Tree, path: &str, ops: &mut Vec<Op>) {
-        if self.hash() == new.hash() {
-            return;
-        }
-        match (&self.0.node, &new.0.node) {
-            (Node::Object(old), Node::Object(new)) => {
-                for key in old.keys().filter(|key| !new.contains_key(*key)) {
-                    ops.push(Op::Remove {
-                        path: format!("{path}/{}", json::escape(key)),
-                    });
-                }
-                for (key, value) in new.iter() {
-                    let path = format!("{path}/{}", json::escape(key));
-                    match old.get(key) {
-                        Some(before) => before.diff_into(value, &path, ops),
-                        None => ops.push(Op::Add {
-                            path,
-                            value: value.to_value(),
-                        }),
-                    }
-                }
-            }
-            (Node::Array(old), Node::Array(new)) => diff_lists(old, new, path, ops),
-            _ => ops.push(Op::Replace {
-                path: path.to_owned(),
-                value: new.to_value(),
-            }),
-        }
+    pub(super) fn put_at(&mut self, path: &str, tree: Tree) -> Step<()> {
+        self.put(tokens(path)?, tree, &mut Vec::new())
     }
-}
 
-/// Equal items at both ends are kept; what lies between is changed in place, then cut or extended.
-fn diff_lists(old: &[Tree], new: &[Tree], path: &str, ops: &mut Vec<Op>) {
-    let head = old
-        .iter()
-        .zip(new.iter())
-        .map(|(a, b)| a.hash() == b.hash())
-        .take_while(|same| *same)
-        .count();
-    let (old, new) = (&old[head..], &new[head..]);
-    let tail = old
-        .iter()
-        .rev()
-        .zip(new.iter().rev())
-        .map(|(a, b)| a.hash() == b.hash())
-        .take_while(|same| *same)
-        .count();
-    let (old_len, new_len) = (old.len() - tail, new.len() - tail);
-    let (old, new) = (&old[..old_len], &new[..new_len]);
-    let both = old_len.min(new_len);
-    for (i, (a, b)) in old.iter().zip(new.iter()).enumerate() {
-        a.diff_into(b, &format!("{path}/{}", head + i), ops);
+    pub(super) fn take_at(&mut self, path: &str) -> Step<Tree> {
+        self.take(tokens(path)?, &mut Vec::new())
     }
-    for _ in both..old_len {
-        ops.push(Op::Remove {
-            path: format!("{path}/{}", head + both),
-        });
-    }
-    for (i, item) in new.iter().enumerate().skip(both) {
-        ops.push(Op::Add {
-            path: format!("{path}/{}", head + i),
-            value: item.to_value(),
-        });
+
+    pub(super) fn swap_at(&mut self, path: &str, tree: Tree) -> Step<()> {
+        self.swap(tokens(path)?, tree, &mut Vec::new())
     }
 }
 
@@ -451,7 +438,7 @@ fn same_number(a: &Number, b: &Number) -> bool {
 }
 
 /// An array index as RFC 6901 writes it: no sign, no leading zero, below `len`.
-fn index(token: &str, len: usize) -> Step<usize> {
+pub(super) fn index(token: &str, len: usize) -> Step<usize> {
     let plain =
         token == "0" || (!token.starts_with('0') && token.bytes().all(|b| b.is_ascii_digit()));
     match token.parse::<usize>() {
@@ -471,9 +458,16 @@ impl Serialize for Tree {
     }
 }
 
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        Value::deserialize(d).map(Tree::from)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::diff;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -508,7 +502,7 @@ mod tests {
         #[test]
         fn a_diff_applied_gives_the_new_state_with_its_hash_and_size(a in value(), b in value()) {
             let (mut old, new) = (Tree::from(a), Tree::from(b.clone()));
-            let ops = old.diff(&new);
+            let ops = diff::ops(&old, &new);
             old.apply(&ops).unwrap();
             prop_assert_eq!(old.to_value(), b);
             consistent(&mut old);
@@ -517,7 +511,7 @@ mod tests {
         #[test]
         fn a_patch_that_fails_changes_nothing(a in value(), b in value()) {
             let (mut old, new) = (Tree::from(a.clone()), Tree::from(b));
-            let mut ops = old.diff(&new);
+            let mut ops = diff::ops(&old, &new);
             ops.push(Op::Test { path: "/nowhere/at/all".into(), value: Value::Null });
             prop_assert!(old.apply(&ops).is_err());
             prop_assert_eq!(old.to_value(), a);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::codec;
 use crate::{
     domain::{
-        Code, Hash, Problem, RunId, Time,
+        Code, Hash, Problem, RunId, Time, diff,
         hash::link,
         patch::Op,
         tree::{TOO_LARGE, Tree},
@@ -72,7 +72,7 @@ impl Held {
     ) -> Result<Vec<Param>, Error> {
         let ops = match change {
             Change::Patch(ops) => ops,
-            Change::Whole(state) => self.tree.diff(&Tree::from(state)),
+            Change::Whole(state) => diff::ops(&self.tree, &Tree::from(state)),
         };
         self.tree
             .apply_within(&ops, state_max)
