@@ -1,7 +1,10 @@
 //! Server functions, one file per noun: authorise, call the store, return a domain type.
 
 pub mod access;
+pub mod audit;
+pub mod decisions;
 pub mod error;
+pub mod plan;
 pub mod runs;
 pub mod session;
 pub mod snapshots;

@@ -71,12 +71,9 @@ pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
     let mut decided = Vec::with_capacity(order.runs.len());
     for (run, version) in order.runs {
         let body = Decide {
-            kind: order.kind,
             if_version: Some(version),
-            step: None,
-            result: None,
             reason: Some(order.reason.trim().to_owned()),
-            text: None,
+            ..Decide::new(order.kind)
         };
         body.check()?;
         let command = Decision {

@@ -24,7 +24,7 @@ pub fn RunRow(#[prop(into)] run: Signal<Run>, selection: Selection) -> impl Into
             run.agent.clone(),
         )
     });
-    let tone = move || match run.with(|run| run.status.needs_you()) {
+    let tone = move || match run.with(|run| run.needs_you()) {
         true => format!("cell-now {}", shape.get().tone()),
         false => "cell-now".into(),
     };

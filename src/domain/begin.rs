@@ -43,6 +43,8 @@ pub struct Known<'a> {
     pub unknown: bool,
     /// An operator settled it, and the result was not folded in yet.
     pub given: bool,
+    /// An operator ordered to try it again.
+    pub ordered: bool,
     /// What the newest attempt was told, and under which epoch.
     pub told: BeginOutcome,
     pub epoch: Epoch,
@@ -93,6 +95,13 @@ pub fn begin(asked: &Asked<'_>, known: Option<&Known<'_>>) -> Begin {
         StepStatus::Waiting => Begin::Recorded(Waiting),
         StepStatus::Running if known.epoch == asked.epoch => Begin::Again(known.told),
         StepStatus::Failed if known.retries => fresh(if known.unknown { Check } else { Execute }),
+        // Who orders a retry with the same key of a step that can be checked lets the agent look first.
+        StepStatus::Crashed | StepStatus::Failed if known.ordered => {
+            fresh(match known.recovery == Recovery::Check && known.unknown {
+                true => Check,
+                false => Execute,
+            })
+        }
         StepStatus::Failed => Begin::Recorded(Failed),
         // Only the run's own lease gets here: an operator's step is not handed out again.
         StepStatus::Crashed | StepStatus::Running => match known.recovery {
@@ -130,6 +139,7 @@ mod tests {
             retries: false,
             unknown: false,
             given: false,
+            ordered: false,
             told: BeginOutcome::Execute,
             epoch: Epoch(1),
         }

@@ -254,16 +254,50 @@ bodies! {
     #[serde(deny_unknown_fields)]
     Decide {
         kind: DecisionKind,
+        /// The run version it is based on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         if_version: Option<i64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<i64>,
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         result: Option<Value>,
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        state: Option<Value>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        patch: Option<Vec<Op>>,
+        /// `retry`: the outside provider sees a new idempotency key.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        new_key: bool,
+        /// `resume`: what becomes of the steps that wait for a decision.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<Choice>,
+        /// `resume`: the hash of the plan it is based on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        plan: Option<Hash>,
+        /// `rewind`, `fork`: effects left behind that may happen again, each by its step.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        again: Vec<i64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        new_run_id: Option<RunId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
+    }
+
+    /// What an operator chose for one step of a run that is resumed: `retry`, `commit` or `skip`.
+    #[serde(deny_unknown_fields)]
+    Choice {
+        kind: DecisionKind,
+        step: i64,
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        result: Option<Value>,
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        state: Option<Value>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        patch: Option<Vec<Op>>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        new_key: bool,
     }
 
     RunAnswer {
@@ -325,6 +359,7 @@ bodies! {
         after_ms: Option<i64>,
     }
 
+    /// Answer to a decision; after a fork, `run` is the new one.
     DecideAnswer {
         run: RunDetail,
         decision: Decision,
@@ -467,6 +502,46 @@ impl NextStep {
             refs,
             links,
         }
+    }
+}
+
+impl Decide {
+    /// A decision with nothing but its kind; fill in the rest by struct update.
+    pub fn new(kind: DecisionKind) -> Self {
+        Self {
+            kind,
+            if_version: None,
+            step: None,
+            result: None,
+            state: None,
+            patch: None,
+            new_key: false,
+            choices: Vec::new(),
+            plan: None,
+            again: Vec::new(),
+            new_run_id: None,
+            reason: None,
+            text: None,
+        }
+    }
+
+    /// The same, as a choice about one step.
+    pub fn choice(&self, step: i64) -> Choice {
+        Choice {
+            kind: self.kind,
+            step,
+            result: self.result.clone(),
+            state: self.state.clone(),
+            patch: self.patch.clone(),
+            new_key: self.new_key,
+        }
+    }
+}
+
+impl Choice {
+    /// A choice with nothing but its kind; fill in the rest by struct update.
+    pub fn new(kind: DecisionKind, step: i64) -> Self {
+        Decide::new(kind).choice(step)
     }
 }
 

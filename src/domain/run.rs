@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{
     attempt::Usage,
-    decision::Signal,
+    decision::{Looking, Signal},
     hash::Hash,
     ids::{Epoch, RunId, StepKey},
     status::{RunStatus, StepStatus},
@@ -107,6 +107,9 @@ pub struct Run {
     pub labels: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
+    /// A fork of its parent from before that step: states up to this one are shared with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_at: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
     /// The worker that held it last, dead or alive.
@@ -132,6 +135,12 @@ pub struct Run {
     /// It stopped with an effect that may have happened, not happened, or still be under way.
     #[serde(default)]
     pub effects_unknown: bool,
+    /// An operator has seen that it stopped: it is no longer among what needs a person.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub acknowledged: bool,
+    /// Who said last that they are looking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looking: Option<Looking>,
     /// Its steps in short, for a picture in one line.
     #[serde(default)]
     #[cfg_attr(feature = "ssr", schema(value_type = String))]
@@ -169,6 +178,11 @@ pub struct RunDetail {
 }
 
 impl Run {
+    /// A person has to look, and none said to have done so.
+    pub fn needs_you(&self) -> bool {
+        self.status.needs_you() && !self.acknowledged
+    }
+
     /// What the counts say of a run that is older than strips: all committed, but for the step it is at.
     pub fn assumed_strip(&self) -> Strip {
         let mut strip = Strip::default();

@@ -3,16 +3,20 @@
 //! Writes go through one writer that groups them; reads take any connection. SQL lives only here.
 
 pub mod access;
+mod audit;
 mod bulk;
 pub mod commands;
+mod decisions;
 mod driver;
 pub mod engine;
 pub mod error;
 pub mod follow;
 mod fresh;
+mod inbox;
 mod lease_end;
 mod lists;
 mod migrations;
+mod plan;
 mod postgres;
 mod reads;
 mod rows;

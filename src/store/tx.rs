@@ -16,7 +16,9 @@ use super::{
     snapshots::{self, Held},
     warm::Warm,
 };
-use crate::domain::{Event, EventKind, Hash, Problem, RunId, Time, lease::LeaseEnd, terms::terms};
+use crate::domain::{
+    Event, EventKind, Hash, Problem, RunId, Time, audit::AuditEntry, lease::LeaseEnd, terms::terms,
+};
 
 static EVENTS: Bulk = Bulk {
     before: "INSERT INTO events (id, run, seq, kind, at, data, hash) VALUES ",
@@ -33,11 +35,20 @@ static TERMS: Bulk = Bulk {
 /// Terms of one text that count: a message of a megabyte is not an index.
 const TEXT_TERMS_MAX: usize = 24;
 
+static AUDIT: Bulk = Bulk {
+    before: "INSERT INTO audit (id, at, kind, actor, action, run, step, reason, detail, hash) VALUES ",
+    columns: 10,
+    after: "",
+};
+
 pub struct Tx {
     conn: Box<dyn Transaction>,
     pub now: Time,
     event: i64,
     head: Hash,
+    /// The newest entry of the audit trail, its hash, and entries that are written at the end.
+    audited: (i64, Hash),
+    audit: Vec<Vec<Param>>,
     events: Vec<(Event, Hash)>,
     runs: HashMap<RunId, (RunRow, bool)>,
     /// Rows that are written at the end, statement by statement, and the runs they belong to.
@@ -58,7 +69,10 @@ impl Tx {
     ) -> Result<Self, Error> {
         let mut conn = engine.write().await?;
         let row = conn
-            .fetch_one("SELECT event, head FROM counter WHERE id = 1", params![])
+            .fetch_one(
+                "SELECT event, head, audit, audit_head FROM counter WHERE id = 1",
+                params![],
+            )
             .await?;
         let mut row = row.ok_or_else(|| Error::damaged("the counter row is missing"))?;
         Ok(Self {
@@ -66,6 +80,8 @@ impl Tx {
             conn,
             event: row.int()?,
             head: row.hash()?,
+            audited: (row.int()?, row.hash()?),
+            audit: Vec::new(),
             events: Vec::new(),
             runs: HashMap::new(),
             rows: [
@@ -203,6 +219,25 @@ impl Tx {
         self.events.push((event, self.head));
     }
 
+    /// Adds to the audit trail; number and time are given here.
+    pub fn audit(&mut self, mut entry: AuditEntry) {
+        let (last, head) = self.audited;
+        (entry.id, entry.at) = (last + 1, self.now);
+        self.audited = (entry.id, entry.link(head));
+        self.audit.push(params![
+            entry.id,
+            entry.at,
+            entry.kind.as_str(),
+            entry.actor,
+            entry.action,
+            entry.run.as_ref().map(|run| run.as_str()),
+            entry.step,
+            entry.reason,
+            text(&entry.detail),
+            self.audited.1,
+        ]);
+    }
+
     /// Writes what is pending and commits; answers the newest event number.
     pub async fn commit(mut self) -> Result<i64, CommitError> {
         if let Err(error) = self.flush().await {
@@ -229,6 +264,14 @@ impl Tx {
             .iter()
             .map(|(ord, term)| params![*ord, term.as_str()]);
         TERMS.execute(&mut *self.conn, rows.collect()).await?;
+        if !self.audit.is_empty() {
+            AUDIT
+                .execute(&mut *self.conn, std::mem::take(&mut self.audit))
+                .await?;
+            let sql = "UPDATE counter SET audit = $1, audit_head = $2 WHERE id = 1";
+            let (last, head) = self.audited;
+            self.conn.execute(sql, params![last, head]).await?;
+        }
         if self.events.is_empty() {
             return Ok(());
         }

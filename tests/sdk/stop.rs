@@ -11,12 +11,8 @@ use crate::server::{Server, create, lease};
 
 async fn ask(operator: &Client, session: &Session<u64>, kind: DecisionKind) {
     let decision = Decide {
-        kind,
-        if_version: None,
-        step: None,
-        result: None,
         reason: Some("looking into it".into()),
-        text: None,
+        ..Decide::new(kind)
     };
     operator.decide(session.id(), &decision).await.unwrap();
 }

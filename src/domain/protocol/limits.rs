@@ -16,6 +16,7 @@ const LINKS_MAX: usize = 32;
 const REFS_MAX: usize = 256;
 const PLAN_MAX: usize = 1_000;
 const PATCH_MAX: usize = 100_000;
+const CHOICES_MAX: usize = 1_000;
 const YEAR_MS: i64 = 366 * 24 * 3_600_000;
 
 type Checked = Result<(), Problem>;
@@ -36,6 +37,8 @@ pub const OBJECTS: &[&str] = &[
     "/plan/*/effect",
     "/log/*",
     "/patch/*",
+    "/choices/*",
+    "/choices/*/patch/*",
     "/next",
     "/next/effect",
     "/next/gate",
@@ -161,6 +164,29 @@ fn schema(path: &str, schema: Option<&Value>) -> Checked {
     }
 }
 
+/// A new state, whole or as a patch.
+fn change(state: Option<&Value>, ops: Option<&[Op]>) -> Checked {
+    if state.is_some() && ops.is_some() {
+        return Err(Problem::invalid(
+            "patch",
+            "send either `state` or `patch`, not both",
+        ));
+    }
+    value("state", state.unwrap_or(&Value::Null))?;
+    let ops = ops.unwrap_or(&[]);
+    at_most("patch", ops.len(), PATCH_MAX)?;
+    for (i, op) in ops.iter().enumerate() {
+        for pointer in [Some(op.path()), op.from()].into_iter().flatten() {
+            patch::tokens(pointer).map_err(|why| Problem::invalid(format!("patch/{i}"), why))?;
+        }
+        value(
+            &format!("patch/{i}/value"),
+            op.value().unwrap_or(&Value::Null),
+        )?;
+    }
+    Ok(())
+}
+
 impl Check for CreateRun {
     fn check(&self) -> Checked {
         name("agent", &self.agent)?;
@@ -270,25 +296,7 @@ impl Check for NextStep {
 impl Check for CommitStep {
     fn check(&self) -> Checked {
         value("result", &self.result)?;
-        if self.state.is_some() && self.patch.is_some() {
-            return Err(Problem::invalid(
-                "patch",
-                "send either `state` or `patch`, not both",
-            ));
-        }
-        value("state", self.state.as_ref().unwrap_or(&Value::Null))?;
-        let ops = self.patch.as_deref().unwrap_or(&[]);
-        at_most("patch", ops.len(), PATCH_MAX)?;
-        for (i, op) in ops.iter().enumerate() {
-            for pointer in [Some(op.path()), op.from()].into_iter().flatten() {
-                patch::tokens(pointer)
-                    .map_err(|why| Problem::invalid(format!("patch/{i}"), why))?;
-            }
-            value(
-                &format!("patch/{i}/value"),
-                op.value().unwrap_or(&Value::Null),
-            )?;
-        }
+        change(self.state.as_ref(), self.patch.as_deref())?;
         range("base", self.base.unwrap_or(0), 0, i64::MAX)?;
         usage(self.usage.as_ref())?;
         let next = self.next.as_ref().map_or(Ok(()), NextStep::check);
@@ -330,7 +338,83 @@ impl Check for ReleaseRun {
 impl Check for Decide {
     fn check(&self) -> Checked {
         value("result", self.result.as_ref().unwrap_or(&Value::Null))?;
+        change(self.state.as_ref(), self.patch.as_deref())?;
         text("reason", self.reason.as_deref().unwrap_or(""), 0, TEXT_MAX)?;
-        text("text", self.text.as_deref().unwrap_or(""), 0, TEXT_MAX)
+        text("text", self.text.as_deref().unwrap_or(""), 0, TEXT_MAX)?;
+        at_most("again", self.again.len(), CHOICES_MAX)?;
+        at_most("choices", self.choices.len(), CHOICES_MAX)?;
+        self.choices
+            .iter()
+            .enumerate()
+            .try_for_each(|(i, choice)| {
+                let checked = choice.check();
+                checked.map_err(|problem| problem.under(&format!("choices/{i}")))
+            })?;
+        self.fields()
+    }
+}
+
+impl Decide {
+    /// Each kind has its own fields: one that means nothing is a misunderstanding, and refused.
+    fn fields(&self) -> Checked {
+        use DecisionKind::*;
+        let of = |kinds: &[DecisionKind]| kinds.contains(&self.kind);
+        let settles = of(&[Commit, Skip, Approve, Reject, Answer]);
+        let about_step = settles || of(&[Retry, Rewind]);
+        let given = [
+            ("result", self.result.is_some(), settles),
+            ("state", self.state.is_some(), of(&[Edit, Retry, Commit])),
+            ("patch", self.patch.is_some(), of(&[Edit, Retry, Commit])),
+            ("new_key", self.new_key, of(&[Retry])),
+            ("choices", !self.choices.is_empty(), of(&[Resume])),
+            ("plan", self.plan.is_some(), of(&[Resume])),
+            ("again", !self.again.is_empty(), of(&[Rewind, Fork])),
+            ("new_run_id", self.new_run_id.is_some(), of(&[Fork])),
+            ("text", self.text.is_some(), of(&[Note])),
+        ];
+        if let Some((path, ..)) = given.into_iter().find(|(_, given, may)| *given && !may) {
+            return Err(Problem::invalid(
+                path,
+                format!("means nothing to {}", self.kind),
+            ));
+        }
+        let missing = [
+            ("step", about_step && self.step.is_none()),
+            ("result", self.kind == Answer && self.result.is_none()),
+            (
+                "state",
+                self.kind == Edit && self.state.is_none() && self.patch.is_none(),
+            ),
+            (
+                "text",
+                self.kind == Note && self.text.as_deref().is_none_or(|it| it.trim().is_empty()),
+            ),
+        ];
+        match missing.into_iter().find(|(_, missing)| *missing) {
+            None => Ok(()),
+            Some(("state", _)) => Err(Problem::invalid(
+                "state",
+                "send the new `state`, or a `patch`",
+            )),
+            Some((path, _)) => Err(Problem::invalid(path, format!("{} needs it", self.kind))),
+        }
+    }
+}
+
+impl Check for Choice {
+    fn check(&self) -> Checked {
+        use DecisionKind::*;
+        if !matches!(self.kind, Retry | Commit | Skip) {
+            return Err(Problem::invalid("kind", "must be retry, commit or skip"));
+        }
+        Decide {
+            step: Some(self.step),
+            result: self.result.clone(),
+            state: self.state.clone(),
+            patch: self.patch.clone(),
+            new_key: self.new_key,
+            ..Decide::new(self.kind)
+        }
+        .check()
     }
 }

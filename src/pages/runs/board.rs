@@ -16,7 +16,7 @@ const FRESH_MAX: usize = 1_000;
 
 /// The list of all runs leaves out what stands above it: what needs a person.
 pub fn belongs_in_list(query: &RunQuery, run: &Run) -> bool {
-    query.admits(run) && !(query.is_plain() && run.status.needs_you())
+    query.admits(run) && !(query.is_plain() && run.needs_you())
 }
 
 /// Where on the page a run has its row.
@@ -98,7 +98,7 @@ impl Board {
     fn settle(self, event: i64, run: &Run) {
         let query = self.query.get_untracked();
         let belongs = |place| match place {
-            Place::NeedsYou => run.status.needs_you(),
+            Place::NeedsYou => run.needs_you(),
             Place::List => query.cursor.is_none() && belongs_in_list(&query, run),
         };
         for place in [Place::NeedsYou, Place::List] {

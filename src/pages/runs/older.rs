@@ -63,7 +63,7 @@ impl Older {
             let more = page
                 .runs
                 .into_iter()
-                .filter(|run| !(plain && run.status.needs_you()));
+                .filter(|run| !(plain && run.needs_you()));
             self.runs.update(|runs| {
                 // A run is shown once, also when a search meets it twice.
                 let more: Vec<_> = more

@@ -151,6 +151,7 @@ async fn first(
         state_change: None,
         begun_at: tx.now,
         ended_at: None,
+        keyed_at: None,
     };
     tx.mention(run.ord, &step.name);
     tx.mention(run.ord, &plain_words(step.key.as_str()));
@@ -188,6 +189,8 @@ async fn again(
     step.retry_at = None;
     step.unknown = false;
     step.ended_at = None;
+    // An order to try again is carried out by this attempt; the next crash asks again.
+    step.decision = None;
     // The rule follows the attempt that may crash next.
     step.recovery = new
         .recovery

@@ -144,6 +144,7 @@ impl Commit {
             let row = step.settled(&run.id, &self.body.result, result_hash);
             tx.later(&run.id, &step::SETTLE, row);
             run.committed += 1;
+            run.busy_us += tx.now.0 - step.begun_at.0;
         }
         run.recoveries = 0;
         run.spend(self.body.usage.as_ref());

@@ -53,6 +53,9 @@ impl Command for Decision {
             step: self.body.step,
             version: based_on,
             at: tx.now,
+            snapshot: None,
+            text: self.body.text.clone(),
+            new_run: None,
         };
         tx.emit(
             &run.id,

@@ -55,7 +55,7 @@ impl Announcements {
     }
 
     pub async fn of(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Announced>, Error> {
-        let sql = "SELECT a.key, a.name, a.kind, a.tool, a.effect, a.seq, s.status FROM announced a \
+        let sql = "SELECT a.key, a.name, a.kind, a.tool, a.effect, a.seq, s.status, a.skipped FROM announced a \
              LEFT JOIN steps s ON s.run = a.run AND s.seq = a.seq WHERE a.run = $1 ORDER BY a.idx";
         let rows = conn.fetch(sql, params![run.as_str()]).await?;
         rows.into_iter()
@@ -70,7 +70,11 @@ impl Announcements {
                     tool: row.opt_text()?,
                     effect: row.opt_json()?,
                     seq: row.opt_int()?,
-                    status: row.opt_word()?.unwrap_or(StepStatus::Pending),
+                    status: match (row.opt_word()?, row.opt_text()?) {
+                        (Some(status), _) => status,
+                        (None, Some(_)) => StepStatus::Skipped,
+                        (None, None) => StepStatus::Pending,
+                    },
                 })
             })
             .collect()

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     domain::{
         AgentError, Epoch, Hash, Run, RunDetail, RunId, RunStatus, Signal, StepStatus, Time, Usage,
+        decision::Looking,
         needs::Alike,
         run::{At, Lease, Link, OnCrash, Parent},
         strip::Strip,
@@ -33,6 +34,7 @@ pub struct RunRow {
     pub labels: BTreeMap<String, String>,
     pub links: Vec<Link>,
     pub parent: Option<Parent>,
+    pub forked_at: Option<i64>,
     /// H of agent, input and initial state: what a repeated create must agree with.
     pub origin: Hash,
     pub on_crash: OnCrash,
@@ -54,6 +56,10 @@ pub struct RunRow {
     pub at: Option<At>,
     pub error_kind: Option<String>,
     pub effects_unknown: bool,
+    pub acknowledged: bool,
+    pub looking: Option<Looking>,
+    /// Time spent in committed steps.
+    pub busy_us: i64,
     pub strip: Strip,
     pub usage: Usage,
     pub created_at: Time,
@@ -65,9 +71,10 @@ pub struct RunRow {
 macro_rules! columns {
     () => {
         "id, ord, agent, title, status, version, code_version, model, labels, links, parent_run, \
-         parent_seq, origin, on_crash, max_recoveries, recoveries, runnable_at, worker, epoch, \
+         parent_seq, forked_at, origin, on_crash, max_recoveries, recoveries, runnable_at, worker, epoch, \
          ttl_ms, expires_at, heartbeat_at, signal, snapshot, hash, steps, committed, announced, \
-         at_seq, at_name, at_status, error_kind, effects_unknown, strip, input_tokens, output_tokens, cost_usd, created_at, updated_at, \
+         at_seq, at_name, at_status, error_kind, effects_unknown, acknowledged, looking_by, looking_until, \
+         busy_us, strip, input_tokens, output_tokens, cost_usd, created_at, updated_at, \
          started_at, finished_at"
     };
 }
@@ -82,8 +89,9 @@ pub static UPDATE: Bulk = Bulk {
          at_status = v.column21, input_tokens = v.column22, output_tokens = v.column23, \
          cost_usd = v.column24, updated_at = v.column25, started_at = v.column26, \
          finished_at = v.column27, error_kind = v.column28, effects_unknown = v.column29, \
-         strip = v.column30, needs = v.column31, cause = v.column32 FROM (VALUES ",
-    columns: 32,
+         strip = v.column30, needs = v.column31, cause = v.column32, acknowledged = v.column33, \
+         looking_by = v.column34, looking_until = v.column35, busy_us = v.column36 FROM (VALUES ",
+    columns: 36,
     after: ") AS v WHERE runs.id = v.column1",
 };
 
@@ -104,6 +112,7 @@ impl RunRow {
                 (Some(run), Some(seq)) => Some(Parent { run, seq }),
                 _ => None,
             },
+            forked_at: row.opt_int()?,
             origin: row.hash()?,
             on_crash: row.word()?,
             max_recoveries: row.int()?,
@@ -130,6 +139,12 @@ impl RunRow {
             },
             error_kind: row.opt_text()?,
             effects_unknown: row.flag()?,
+            acknowledged: row.flag()?,
+            looking: match (row.opt_text()?, row.opt_time()?) {
+                (Some(by), Some(until)) => Some(Looking { by, until }),
+                _ => None,
+            },
+            busy_us: row.int()?,
             strip: row.text()?.into(),
             usage: Usage {
                 input_tokens: row.opt_int()?,
@@ -157,9 +172,9 @@ impl RunRow {
     ) -> Result<(), Error> {
         let sql = "INSERT INTO runs (id, ord, agent, title, status, version, code_version, model, labels, links, \
              parent_run, parent_seq, input, origin, state_schema, on_crash, max_recoveries, recoveries, epoch, \
-             ttl_ms, snapshot, hash, steps, committed, announced, created_at, updated_at) \
+             ttl_ms, snapshot, hash, steps, committed, announced, created_at, updated_at, forked_at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, \
-             $20, $21, $22, $23, $24, $25, $26, $27)";
+             $20, $21, $22, $23, $24, $25, $26, $27, $28)";
         conn.execute(
             sql,
             params![
@@ -190,6 +205,7 @@ impl RunRow {
                 self.announced,
                 self.created_at,
                 self.updated_at,
+                self.forked_at,
             ],
         )
         .await?;
@@ -240,18 +256,22 @@ impl RunRow {
             String::from(self.strip.clone()),
             self.needs(),
             self.cause(),
+            self.acknowledged,
+            self.looking.as_ref().map(|it| it.by.as_str()),
+            self.looking.as_ref().map(|it| it.until),
+            self.busy_us,
         ]
     }
 
     /// Where it stands among the runs that need a person: effects unknown first.
     fn needs(&self) -> Option<i64> {
-        let needs = self.status.needs_you();
+        let needs = self.status.needs_you() && !self.acknowledged;
         needs.then_some(i64::from(!self.effects_unknown))
     }
 
     fn cause(&self) -> Option<String> {
         match self.status {
-            RunStatus::Crashed | RunStatus::Failed => {
+            RunStatus::Crashed | RunStatus::Failed if !self.acknowledged => {
                 Alike::of(&self.to_run()).map(|alike| alike.id())
             }
             _ => None,
@@ -296,6 +316,7 @@ impl RunRow {
         if self.status != status {
             self.status = status;
             self.version += 1;
+            self.acknowledged = false;
         }
     }
 
@@ -317,6 +338,7 @@ impl RunRow {
             model: self.model.clone(),
             labels: self.labels.clone(),
             parent: self.parent.clone(),
+            forked_at: self.forked_at,
             lease: self.lease(),
             worker: self.worker.clone(),
             epoch: self.epoch,
@@ -330,6 +352,8 @@ impl RunRow {
             at: self.at.clone(),
             error_kind: self.error_kind.clone(),
             effects_unknown: self.effects_unknown,
+            acknowledged: self.acknowledged,
+            looking: self.looking.clone(),
             strip: self.strip.clone(),
             usage: self.usage,
             created_at: self.created_at,

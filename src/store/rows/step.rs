@@ -52,6 +52,8 @@ pub struct StepRow {
     pub state_change: Option<i64>,
     pub begun_at: Time,
     pub ended_at: Option<Time>,
+    /// Since when the provider may know its key, where that is not since it began.
+    pub keyed_at: Option<Time>,
 }
 
 /// What a step holds beside its row: read only where it is shown or answered.
@@ -68,7 +70,7 @@ macro_rules! columns {
     () => {
         "seq, key, name, kind, tool, input_hash, effect, recovery, max_attempts, backoff_ms, refs, status, \
          attempts, failures, generation, told, epoch, unknown, given, decision, snapshot, retry_at, \
-         cost_usd, state_change, begun_at, ended_at"
+         cost_usd, state_change, begun_at, ended_at, keyed_at"
     };
 }
 pub(in crate::store) use columns as step_columns;
@@ -121,6 +123,7 @@ impl StepRow {
             state_change: row.opt_int()?,
             begun_at: row.time()?,
             ended_at: row.opt_time()?,
+            keyed_at: row.opt_time()?,
         })
     }
 
@@ -243,7 +246,8 @@ impl StepRow {
     pub async fn update(&self, conn: &mut dyn Connection, run: &RunId) -> Result<(), Error> {
         let sql = "UPDATE steps SET status = $3, attempts = $4, failures = $5, generation = $6, told = $7, \
              epoch = $8, unknown = $9, given = $10, decision = $11, snapshot = $12, retry_at = $13, \
-             cost_usd = $14, ended_at = $15, recovery = $16, state_change = $17 WHERE run = $1 AND seq = $2";
+             cost_usd = $14, ended_at = $15, recovery = $16, state_change = $17, \
+             keyed_at = $18 WHERE run = $1 AND seq = $2";
         conn.execute(
             sql,
             params![
@@ -264,6 +268,7 @@ impl StepRow {
                 self.ended_at,
                 self.recovery.as_str(),
                 self.state_change,
+                self.keyed_at,
             ],
         )
         .await?;
@@ -341,6 +346,7 @@ impl StepRow {
             retries: self.retry_at.is_some(),
             unknown: self.unknown,
             given: self.given,
+            ordered: self.decision == Some(DecisionKind::Retry),
             told: self.told,
             epoch: self.epoch,
         }

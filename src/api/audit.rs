@@ -1,0 +1,25 @@
+//! The audit trail.
+
+use leptos::prelude::*;
+use server_fn::codec::Json;
+
+use super::AppError;
+use crate::domain::audit::{AuditPage, AuditQuery, AuditVerified};
+
+/// Entries on one page.
+#[cfg(feature = "ssr")]
+const ON_A_PAGE: i64 = 50;
+
+/// Entries that fit, newest first.
+#[server(ReadAudit, endpoint = "audit/page", input = Json)]
+pub async fn page(query: AuditQuery) -> Result<AuditPage, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.audit(&query, ON_A_PAGE).await?)
+}
+
+/// Looks at the whole chain.
+#[server(VerifyAudit, endpoint = "audit/verify", input = Json)]
+pub async fn verify() -> Result<AuditVerified, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.verify_audit().await?)
+}

@@ -1,0 +1,52 @@
+//! What operators decide, and what waits for them.
+
+use leptos::prelude::*;
+use server_fn::codec::Json;
+
+use super::AppError;
+use crate::domain::{
+    AsOf, RunId,
+    decision::DecisionPage,
+    inbox::InboxPage,
+    protocol::{Decide, DecideAnswer},
+};
+
+/// Questions on one page of the inbox.
+#[cfg(feature = "ssr")]
+const INBOX_PAGE: i64 = 20;
+/// Decisions of one run on a page.
+#[cfg(feature = "ssr")]
+const DECISIONS_PAGE: i64 = 50;
+
+/// Decides about a run or one of its steps. Pages ask for a reason; a blank one is refused.
+#[server(DecideOne, endpoint = "decisions/decide", input = Json)]
+pub async fn decide(run: RunId, body: Decide) -> Result<DecideAnswer, AppError> {
+    use crate::domain::{Action, DecisionKind, Problem, protocol::Check as _};
+    let author = super::authorise(Action::Decide)?;
+    body.check()?;
+    let silent = matches!(
+        body.kind,
+        DecisionKind::Note | DecisionKind::Pin | DecisionKind::Claim | DecisionKind::Acknowledge
+    );
+    if !silent && body.reason.as_deref().is_none_or(|it| it.trim().is_empty()) {
+        return Err(Problem::invalid("reason", "say why: it is kept with the decision").into());
+    }
+    Ok(super::store()?.decide(run, author, body).await?)
+}
+
+/// The decisions about a run, newest first; `before` is the `next` of the page before.
+#[server(ReadDecisions, endpoint = "decisions/of_run", input = Json)]
+pub async fn of_run(run: RunId, before: Option<i64>) -> Result<DecisionPage, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?
+        .decisions(&run, before, DECISIONS_PAGE)
+        .await?)
+}
+
+/// Questions that wait for a person, oldest first.
+#[server(ReadInbox, endpoint = "decisions/inbox", input = Json)]
+pub async fn inbox(cursor: Option<String>) -> Result<AsOf<InboxPage>, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    let store = super::store()?;
+    super::as_of(&store, store.inbox(cursor.as_deref(), INBOX_PAGE)).await
+}

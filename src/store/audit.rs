@@ -1,0 +1,221 @@
+//! The audit trail as it is read: by keyset, each entry vouched for by the chain.
+
+use async_trait::async_trait;
+
+use super::{
+    Command, Error, Store,
+    engine::{Connection, Param, Row, params},
+    tx::Tx,
+};
+use crate::domain::{
+    Code, Hash, Principal, Problem, RunId, Time,
+    audit::{AuditEntry, AuditKind, AuditPage, AuditQuery, AuditVerified},
+    decision::DecisionKind,
+};
+
+/// Rows read for one page at most: a filter that fits little says where to go on.
+const BUDGET: i64 = 2_000;
+const STRIDE: i64 = 200;
+
+macro_rules! entries {
+    ($filter:literal) => {
+        concat!(
+            "SELECT a.id, a.at, a.kind, a.actor, a.action, a.run, a.step, a.reason, a.detail, a.hash, p.hash \
+             FROM audit a LEFT JOIN audit p ON p.id = a.id - 1 WHERE ",
+            $filter
+        )
+    };
+}
+
+pub(super) const ALL: &str = entries!("a.id < $1 ORDER BY a.id DESC LIMIT $2");
+pub(super) const BY_KIND: &str = entries!("a.kind = $3 AND a.id < $1 ORDER BY a.id DESC LIMIT $2");
+pub(super) const BY_ACTOR: &str =
+    entries!("a.actor = $3 AND a.id < $1 ORDER BY a.id DESC LIMIT $2");
+pub(super) const BY_ACTION: &str =
+    entries!("a.action = $3 AND a.id < $1 ORDER BY a.id DESC LIMIT $2");
+pub(super) const BY_RUN: &str = entries!("a.run = $3 AND a.id < $1 ORDER BY a.id DESC LIMIT $2");
+const ONWARD: &str = entries!("a.id > $1 ORDER BY a.id LIMIT $2");
+
+/// An entry without number and time: the transaction gives them.
+pub fn entry(kind: AuditKind, actor: &str, action: &str) -> AuditEntry {
+    AuditEntry {
+        id: 0,
+        at: Time(0),
+        kind,
+        actor: actor.to_owned(),
+        action: action.to_owned(),
+        run: None,
+        step: None,
+        reason: None,
+        detail: serde_json::Value::Null,
+    }
+}
+
+/// Adds one entry by itself.
+struct Append(AuditEntry);
+
+#[async_trait]
+impl Command for Append {
+    type Answer = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<(), Error> {
+        tx.audit(self.0.clone());
+        Ok(())
+    }
+}
+
+impl Store {
+    pub async fn append_audit(&self, entry: AuditEntry) -> Result<(), Error> {
+        self.write(Append(entry)).await
+    }
+
+    /// A decision that was refused: who tried what, and why not.
+    pub async fn refused_decision(
+        &self,
+        who: &Principal,
+        run: &RunId,
+        kind: DecisionKind,
+        step: Option<i64>,
+        problem: &Problem,
+    ) {
+        // Trouble of the store, and names that stand for nothing, are no attempts.
+        if matches!(problem.code, Code::NotFound | Code::Busy | Code::Internal) {
+            return;
+        }
+        let detail = serde_json::json!({"code": problem.code, "detail": problem.detail});
+        let entry = AuditEntry {
+            run: Some(run.clone()),
+            step,
+            detail,
+            ..entry(AuditKind::Refused, &who.name, kind.as_str())
+        };
+        if let Err(error) = self.append_audit(entry).await {
+            tracing::warn!(%error, "a refused attempt is not in the audit trail");
+        }
+    }
+
+    /// Entries that fit, newest first.
+    pub async fn audit(&self, query: &AuditQuery, limit: i64) -> Result<AuditPage, Problem> {
+        self.read_audit(query, limit).await.map_err(Error::problem)
+    }
+
+    async fn read_audit(&self, query: &AuditQuery, limit: i64) -> Result<AuditPage, Error> {
+        let mut conn = self.engine.read().await?;
+        let (sql, value): (_, Option<Param>) = match query {
+            AuditQuery { run: Some(run), .. } => (BY_RUN, Some(run.as_str().into())),
+            AuditQuery {
+                actor: Some(actor), ..
+            } => (BY_ACTOR, Some(actor.as_str().into())),
+            AuditQuery {
+                action: Some(action),
+                ..
+            } => (BY_ACTION, Some(action.as_str().into())),
+            AuditQuery {
+                kind: Some(kind), ..
+            } => (BY_KIND, Some(kind.as_str().into())),
+            _ => (ALL, None),
+        };
+        let (mut entries, mut read) = (Vec::new(), 0);
+        let mut before = query.before.unwrap_or(i64::MAX);
+        loop {
+            let mut params = params![before, STRIDE];
+            params.extend(value.clone());
+            let rows = conn.fetch(sql, params).await?;
+            let end = (rows.len() as i64) < STRIDE;
+            read += rows.len() as i64;
+            for row in rows {
+                let entry = vouched(row)?;
+                if entries.len() as i64 == limit {
+                    return Ok(AuditPage {
+                        entries,
+                        next: Some(before),
+                    });
+                }
+                before = entry.id;
+                if query.admits(&entry) {
+                    entries.push(entry);
+                }
+            }
+            if end || read >= BUDGET {
+                return Ok(AuditPage {
+                    entries,
+                    next: (!end).then_some(before),
+                });
+            }
+        }
+    }
+
+    /// Looks at the whole chain, entry by entry.
+    pub async fn verify_audit(&self) -> Result<AuditVerified, Problem> {
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            let sql = "SELECT audit, audit_head FROM counter WHERE id = 1";
+            let row = conn.fetch_one(sql, params![]).await?;
+            let mut row = row.ok_or_else(|| Error::damaged("the counter row is missing"))?;
+            let (last, head) = (row.int()?, row.hash()?);
+            verify(&mut *conn, last, head).await
+        };
+        read.await.map_err(Error::problem)
+    }
+}
+
+async fn verify(conn: &mut dyn Connection, last: i64, head: Hash) -> Result<AuditVerified, Error> {
+    let mut good = AuditVerified {
+        entry: 0,
+        head: Hash::default(),
+        damaged: None,
+    };
+    while good.entry < last {
+        let rows = conn.fetch(ONWARD, params![good.entry, STRIDE]).await?;
+        if rows.is_empty() {
+            break;
+        }
+        for row in rows {
+            let next = good.entry + 1;
+            match read(row) {
+                Ok((entry, hash, _)) if entry.id == next && entry.link(good.head) == hash => {
+                    (good.entry, good.head) = (next, hash);
+                }
+                _ => {
+                    good.damaged = Some(next);
+                    return Ok(good);
+                }
+            }
+            if good.entry == last {
+                break;
+            }
+        }
+    }
+    // Entries cut off at the end are missed by the head that the counter knows.
+    if (good.entry, good.head) != (last, head) {
+        good.damaged = Some(good.entry + i64::from(good.entry < last));
+    }
+    Ok(good)
+}
+
+fn read(mut row: Row) -> Result<(AuditEntry, Hash, Option<Hash>), Error> {
+    let entry = AuditEntry {
+        id: row.int()?,
+        at: row.time()?,
+        kind: row.word()?,
+        actor: row.text()?,
+        action: row.text()?,
+        run: row.opt_word()?,
+        step: row.opt_int()?,
+        reason: row.opt_text()?,
+        detail: row.json()?,
+    };
+    Ok((entry, row.hash()?, row.opt_hash()?))
+}
+
+/// An entry that its hash vouches for.
+fn vouched(row: Row) -> Result<AuditEntry, Error> {
+    let (entry, hash, before) = read(row)?;
+    match entry.link(before.unwrap_or_default()) == hash {
+        true => Ok(entry),
+        false => Err(Error::damaged(format!(
+            "entry {} of the audit trail, or the one before it",
+            entry.id
+        ))),
+    }
+}

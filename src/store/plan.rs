@@ -1,0 +1,346 @@
+//! The facts that a resume plan is made from. Plain commits are counted, not read: the cost follows what is notable.
+
+use serde_json::Value;
+
+use super::{
+    Error, Store,
+    engine::{Connection, params},
+    rows::{Announcements, AttemptRow, RunRow, StepRow, step_columns},
+};
+use crate::domain::{
+    Hash, Problem, RunId, StepStatus, Time,
+    decision::EditMark,
+    plan::{
+        Checked, Facts, LeftBehind, Plan, PlanQuery, RefFacts, Saved, StepFacts, Taker,
+        left_behind, plan,
+    },
+    worker::ASKS_MS,
+};
+
+/// Steps that are lines of their own at most, and those whose attempts are read.
+const NOTABLE_MAX: i64 = 10_000;
+const DETAILED_MAX: usize = 100;
+const EDITS_MAX: i64 = 200;
+const REFS_MAX: i64 = 256;
+/// Replayed results that one look checks against their hashes.
+const CHECKED_MAX: i64 = 500;
+const CHECKED_BYTES: usize = 8 << 20;
+const STRIDE: i64 = 50;
+
+pub(super) const NOTABLE: &str = concat!(
+    "SELECT ",
+    step_columns!(),
+    " FROM steps WHERE run = $1 AND (status IN ('failed', 'crashed', 'waiting', 'skipped', 'superseded') \
+     OR attempts > 1 OR decision IS NOT NULL) \
+     AND (status <> 'committed' OR given = 1 OR decision IS NOT NULL) ORDER BY seq LIMIT $2"
+);
+pub(super) const EFFECTS: &str = concat!(
+    "SELECT ",
+    step_columns!(),
+    " FROM steps WHERE run = $1 AND seq >= $2 AND effect IS NOT NULL ORDER BY seq LIMIT $3"
+);
+pub(super) const EDITS: &str = "SELECT id, kind, author, reason, at, step, snapshot FROM decisions \
+     WHERE run = $1 AND snapshot IS NOT NULL ORDER BY id DESC LIMIT $2";
+const REFS: &str = "SELECT uri, was, hash, checked_at, checked_by, epoch, first FROM refs WHERE run = $1 \
+     ORDER BY uri LIMIT $2";
+const RESULTS: &str = "SELECT seq, result, result_hash FROM steps WHERE run = $1 AND seq < $2 \
+     AND status = 'committed' ORDER BY seq DESC LIMIT $3";
+const BEYOND: &str = "SELECT CAST(SUM(ended_at - begun_at) AS BIGINT), SUM(cost_usd) FROM steps \
+     WHERE run = $1 AND seq >= $2 AND status = 'committed'";
+
+/// All that is read for a plan.
+pub(super) struct Read {
+    steps: Vec<StepFacts>,
+    announced: Vec<crate::domain::run::Announced>,
+    edits: Vec<EditMark>,
+    refs: Vec<RefFacts>,
+    taker: Taker,
+    integrity: Checked,
+    now: Time,
+}
+
+impl Store {
+    /// What will happen when a worker takes the run: as it is, or after choices, a rewind or a fork.
+    pub async fn plan(&self, run: &RunId, query: &PlanQuery) -> Result<Plan, Problem> {
+        let read = async {
+            let (mut conn, run) = self.find(run).await?;
+            let now = conn.now().await?;
+            let read = Read::of(&mut *conn, &run, now, true).await?;
+            ahead(&mut *conn, &run, read, query).await
+        };
+        read.await.map_err(Error::problem)
+    }
+}
+
+async fn ahead(
+    conn: &mut dyn Connection,
+    run: &RunRow,
+    mut read: Read,
+    query: &PlanQuery,
+) -> Result<Plan, Error> {
+    let base = read.plan(run, None, Saved::default());
+    let until = query.fork.or(query.rewind);
+    if until.is_none() && query.choices.is_empty() {
+        return Ok(base);
+    }
+    for choice in &query.choices {
+        let step = read.steps.iter_mut().find(|step| step.seq == choice.step);
+        if let Some(step) = step {
+            step.chosen(&run.id, choice);
+        }
+    }
+    let Some(until) = until else {
+        return Ok(Plan {
+            hash: base.hash,
+            ..read.plan(run, None, Saved::default())
+        });
+    };
+    let beyond = beyond(conn, run, until).await?;
+    let left = effects_from(conn, run, until, read.now).await?;
+    Ok(Plan {
+        hash: base.hash,
+        left_behind: left,
+        refused: None,
+        ..read.plan(run, Some(until), beyond)
+    })
+}
+
+/// The effects from this step on that are not undone.
+pub(super) async fn effects_from(
+    conn: &mut dyn Connection,
+    run: &RunRow,
+    from: i64,
+    now: Time,
+) -> Result<Vec<LeftBehind>, Error> {
+    let params = params![run.id.as_str(), from, NOTABLE_MAX];
+    let rows = conn.fetch(EFFECTS, params).await?;
+    let steps = rows
+        .into_iter()
+        .map(|mut row| Ok(facts(&run.id, &StepRow::read(&mut row)?)))
+        .collect::<Result<Vec<_>, Error>>()?;
+    Ok(left_behind(&steps, now))
+}
+
+async fn beyond(conn: &mut dyn Connection, run: &RunRow, from: i64) -> Result<Saved, Error> {
+    let row = conn
+        .fetch_one(BEYOND, params![run.id.as_str(), from])
+        .await?;
+    let mut row = row.ok_or_else(|| Error::damaged("a sum is missing"))?;
+    Ok(Saved {
+        steps: 0,
+        seconds: row.opt_int()?.unwrap_or(0) as f64 / 1e6,
+        cost_usd: row.opt_real()?,
+    })
+}
+
+impl Read {
+    /// `whole`: with what only a reader looks at.
+    pub async fn of(
+        conn: &mut dyn Connection,
+        run: &RunRow,
+        now: Time,
+        whole: bool,
+    ) -> Result<Self, Error> {
+        let edits = edits(conn, run).await?;
+        let steps = steps(conn, run, &edits).await?;
+        let announced = match run.announced {
+            0 => Vec::new(),
+            _ => Announcements::of(conn, &run.id).await?,
+        };
+        Ok(Self {
+            steps,
+            announced: announced
+                .into_iter()
+                .filter(|it| it.seq.is_none())
+                .collect(),
+            edits,
+            refs: refs(conn, run).await?,
+            taker: match whole {
+                true => taker(conn, &run.agent, now).await?,
+                false => Taker::default(),
+            },
+            integrity: checked(conn, run).await?,
+            now,
+        })
+    }
+
+    pub fn plan(&self, run: &RunRow, until: Option<i64>, beyond: Saved) -> Plan {
+        plan(&Facts {
+            run: &run.to_run(),
+            busy_us: run.busy_us,
+            steps: &self.steps,
+            until,
+            beyond,
+            announced: &self.announced,
+            edits: &self.edits,
+            refs: self.refs.clone(),
+            taker: self.taker.clone(),
+            integrity: self.integrity.clone(),
+            now: self.now,
+        })
+    }
+}
+
+/// Every step but plain commits, in order; where the state was edited, the step is a line of its own.
+async fn steps(
+    conn: &mut dyn Connection,
+    run: &RunRow,
+    edits: &[EditMark],
+) -> Result<Vec<StepFacts>, Error> {
+    let rows = conn
+        .fetch(NOTABLE, params![run.id.as_str(), NOTABLE_MAX])
+        .await?;
+    let mut steps = rows
+        .into_iter()
+        .map(|mut row| StepRow::read(&mut row))
+        .collect::<Result<Vec<_>, _>>()?;
+    steps.extend(
+        StepRow::open(conn, &run.id)
+            .await?
+            .into_iter()
+            .filter(|step| step.status == StepStatus::Running),
+    );
+    for seq in edits.iter().filter_map(|edit| edit.step) {
+        if !steps.iter().any(|step| step.seq == seq) {
+            steps.extend(StepRow::load(conn, &run.id, seq).await?);
+        }
+    }
+    steps.sort_unstable_by_key(|step| step.seq);
+    steps.dedup_by_key(|step| step.seq);
+    let mut found: Vec<_> = steps.iter().map(|step| facts(&run.id, step)).collect();
+    let open = |step: &&mut StepFacts| {
+        matches!(
+            step.status,
+            StepStatus::Crashed | StepStatus::Failed | StepStatus::Waiting | StepStatus::Running
+        )
+    };
+    for step in found.iter_mut().rev().filter(open).take(DETAILED_MAX) {
+        let attempts = AttemptRow::of_step(conn, &run.id, step.seq).await?;
+        step.evidence = attempts.iter().rev().find_map(|it| it.evidence.clone());
+        if let Some(last) = attempts.into_iter().next_back() {
+            step.worker = Some(last.worker);
+            step.heartbeat_at = last.heartbeat_at;
+            step.error = last.error;
+        }
+    }
+    Ok(found)
+}
+
+fn facts(run: &RunId, step: &StepRow) -> StepFacts {
+    StepFacts {
+        seq: step.seq,
+        key: step.key.clone(),
+        name: step.name.clone(),
+        kind: step.kind,
+        tool: step.tool.clone(),
+        status: step.status,
+        recovery: step.recovery,
+        effect: step.effect.clone(),
+        idempotency_key: step.provider_key(run),
+        generation: step.generation,
+        keyed_at: step.keyed_at.unwrap_or(step.begun_at),
+        unknown: step.unknown,
+        given: step.given,
+        retry_at: step.retry_at,
+        decision: step.decision,
+        error: None,
+        cost_usd: step.cost_usd,
+        tries: step.attempts,
+        begun_at: step.begun_at,
+        worker: None,
+        heartbeat_at: None,
+        evidence: None,
+    }
+}
+
+async fn edits(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<EditMark>, Error> {
+    let rows = conn
+        .fetch(EDITS, params![run.id.as_str(), EDITS_MAX])
+        .await?;
+    let read = |mut row: super::engine::Row| {
+        Ok(EditMark {
+            decision: row.int()?,
+            kind: row.word()?,
+            author: row.text()?,
+            reason: row.opt_text()?,
+            at: row.time()?,
+            step: row.opt_int()?,
+            snapshot: row.int()?,
+        })
+    };
+    rows.into_iter().rev().map(read).collect()
+}
+
+async fn refs(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<RefFacts>, Error> {
+    let rows = conn.fetch(REFS, params![run.id.as_str(), REFS_MAX]).await?;
+    let read = |mut row: super::engine::Row| {
+        Ok(RefFacts {
+            uri: row.text()?,
+            was: row.text()?,
+            hash: row.text()?,
+            checked_at: row.time()?,
+            checked_by: row.text()?,
+            again: {
+                let (epoch, first) = (row.int()?, row.int()?);
+                epoch == run.epoch.0 && first < epoch
+            },
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+async fn taker(conn: &mut dyn Connection, agent: &str, now: Time) -> Result<Taker, Error> {
+    let asks_since = now.plus_ms(-ASKS_MS);
+    let count = "SELECT COUNT(DISTINCT CASE WHEN asked_at > $2 THEN worker END), MAX(asked_at) \
+         FROM worker_agents WHERE agent IN ($1, '')";
+    let last = "SELECT w.version, w.model FROM worker_agents a JOIN workers w ON w.name = a.worker \
+         WHERE a.agent IN ($1, '') AND a.asked_at IS NOT NULL ORDER BY a.asked_at DESC LIMIT 1";
+    let row = conn.fetch_one(count, params![agent, asks_since]).await?;
+    let mut row = row.ok_or_else(|| Error::damaged("a count is missing"))?;
+    let (workers, asked) = (row.int()?, row.opt_time()?);
+    let (version, model) = match conn.fetch_one(last, params![agent]).await? {
+        Some(mut row) => (row.opt_text()?, row.opt_text()?),
+        None => (None, None),
+    };
+    Ok(Taker {
+        workers,
+        last: asked,
+        version,
+        model,
+    })
+}
+
+/// Checks the newest results that will be replayed, as far as one look goes.
+async fn checked(conn: &mut dyn Connection, run: &RunRow) -> Result<Checked, Error> {
+    let mut found = Checked {
+        of: run.committed,
+        ..Checked::default()
+    };
+    let (mut below, mut bytes, mut seen) = (i64::MAX, 0, 0);
+    while seen < CHECKED_MAX && bytes < CHECKED_BYTES {
+        let rows = conn
+            .fetch(RESULTS, params![run.id.as_str(), below, STRIDE])
+            .await?;
+        if rows.is_empty() {
+            break;
+        }
+        for mut row in rows {
+            below = row.int()?;
+            let (text, hash) = (row.opt_text()?, row.opt_hash()?);
+            bytes += text.as_ref().map_or(0, String::len);
+            let value = text.as_deref().map(super::engine::read_json::<Value>);
+            let good = match value {
+                None => hash.is_none(),
+                Some(Ok(value)) => hash == Some(Hash::of(&value)),
+                Some(Err(_)) => false,
+            };
+            seen += 1;
+            match good {
+                true => found.good += 1,
+                false => found.damaged.push(below),
+            }
+        }
+    }
+    found.damaged.reverse();
+    Ok(found)
+}
