@@ -7,6 +7,7 @@ mod runs;
 mod serve;
 mod token;
 mod user;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -52,6 +53,7 @@ enum Command {
     #[command(subcommand)]
     User(user::Command),
     Migrate(migrate::Args),
+    Verify(verify::Args),
     Agent(agent::Args),
     Demo(demo::Args),
 }
@@ -65,6 +67,12 @@ pub struct StoreArgs {
 }
 
 impl StoreArgs {
+    /// Opens without migrating: the store is taken as it is.
+    async fn connect(&self) -> Result<Store, Failure> {
+        let url = Config::store_url(self.store.clone())?;
+        Ok(Store::connect(&url, crate::domain::protocol::STATE_MAX).await?)
+    }
+
     async fn open(&self) -> Result<Store, Failure> {
         Ok(Store::open(&Config::store_url(self.store.clone())?).await?)
     }
@@ -87,6 +95,7 @@ pub fn main() -> ExitCode {
             Command::Token(command) => token::run(command).await,
             Command::User(command) => user::run(command).await,
             Command::Migrate(args) => migrate::run(args).await,
+            Command::Verify(args) => verify::run(args).await,
             Command::Agent(args) => agent::run(args).await,
             Command::Demo(args) => demo::run(args).await,
         }

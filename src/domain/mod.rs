@@ -15,6 +15,7 @@ pub mod frame;
 pub mod hash;
 pub mod ids;
 pub mod inbox;
+pub mod integrity;
 pub mod json;
 pub mod lease;
 pub mod needs;

@@ -152,6 +152,9 @@ pub struct Run {
     pub started_at: Option<Time>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Time>,
+    /// What is stored of it does not match its seal: nothing here can be relied on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
 }
 
 /// A run with what only its own page needs.

@@ -35,5 +35,6 @@ pub fn run(id: &str) -> Run {
         updated_at: Time(0),
         started_at: None,
         finished_at: None,
+        damaged: false,
     }
 }

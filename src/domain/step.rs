@@ -152,6 +152,9 @@ pub struct Step {
     pub state_change: Option<i64>,
     /// The key that the outside provider sees.
     pub idempotency_key: String,
+    /// What is stored of it does not match its seal: nothing here can be relied on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
 }
 
 /// A step with all that is known of it.

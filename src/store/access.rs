@@ -5,6 +5,8 @@ use async_trait::async_trait;
 use super::{
     Command, Error, Store,
     engine::{Param, params},
+    seal::Table,
+    tables,
     tx::Tx,
 };
 use crate::domain::{
@@ -30,20 +32,47 @@ fn of_secret(secret: &str) -> Hash {
     Hash::of_bytes(secret.as_bytes())
 }
 
-/// One statement as a command; answers how many rows it touched.
-struct Statement {
-    sql: &'static str,
-    /// Its parameters; the transaction's time follows them.
+/// A new row; the transaction's time and one more, which is open, follow its values.
+struct Add {
+    table: &'static Table,
     given: Vec<Param>,
 }
 
 #[async_trait]
-impl Command for Statement {
+impl Command for Add {
+    type Answer = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<(), Error> {
+        let mut values = self.given.clone();
+        values.push(tx.now.into());
+        if values.len() < self.table.columns().count() {
+            values.push(None::<i64>.into());
+        }
+        self.table.insert(tx.conn(), values).await
+    }
+}
+
+/// The rows that a statement finds by one parameter are over from now on; answers how many.
+struct End {
+    table: &'static Table,
+    /// Reads their keys.
+    find: &'static str,
+    by: Param,
+    column: &'static str,
+}
+
+#[async_trait]
+impl Command for End {
     type Answer = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64, Error> {
-        let params = self.given.iter().cloned().chain([tx.now.into()]).collect();
-        tx.conn().execute(self.sql, params).await
+        let rows = tx.conn().fetch(self.find, vec![self.by.clone()]).await?;
+        let mut ended = 0;
+        for row in rows {
+            let over = vec![(self.column, tx.now.into())];
+            ended += u64::from(self.table.amend(tx.conn(), row.rest(), over).await?);
+        }
+        Ok(ended)
     }
 }
 
@@ -61,10 +90,12 @@ impl Command for SetUser {
         if self.role != Role::Admin {
             keep_an_admin(tx, &self.name).await?;
         }
-        let sql = "INSERT INTO users (name, role, created_at) VALUES ($1, $2, $3) \
-             ON CONFLICT (name) DO UPDATE SET role = excluded.role, disabled_at = NULL";
-        let params = params![self.name.as_str(), self.role.as_str(), tx.now];
-        tx.conn().execute(sql, params).await?;
+        let (name, role) = (self.name.as_str(), self.role.as_str());
+        let again = vec![("role", role.into()), ("disabled_at", None::<i64>.into())];
+        if !tables::USERS.amend(tx.conn(), params![name], again).await? {
+            let values = params![name, role, tx.now, None::<i64>];
+            tables::USERS.insert(tx.conn(), values).await?;
+        }
         Ok(())
     }
 }
@@ -83,9 +114,13 @@ impl Command for DisableUser {
             return Err(stays("This is you: another admin has to shut you out").into());
         }
         keep_an_admin(tx, &self.name).await?;
-        let sql = "UPDATE users SET disabled_at = $2 WHERE name = $1 AND disabled_at IS NULL";
-        let params = params![self.name.as_str(), tx.now];
-        Ok(tx.conn().execute(sql, params).await? > 0)
+        let sql = "SELECT name FROM users WHERE name = $1 AND disabled_at IS NULL";
+        let name = params![self.name.as_str()];
+        if tx.conn().fetch_one(sql, name.clone()).await?.is_none() {
+            return Ok(false);
+        }
+        let disabled = vec![("disabled_at", tx.now.into())];
+        tables::USERS.amend(tx.conn(), name, disabled).await
     }
 }
 
@@ -111,8 +146,25 @@ async fn keep_an_admin(tx: &mut Tx, name: &str) -> Result<(), Error> {
 }
 
 impl Store {
-    async fn statement(&self, sql: &'static str, given: Vec<Param>) -> Result<u64, Error> {
-        self.write(Statement { sql, given }).await
+    async fn add(&self, table: &'static Table, given: Vec<Param>) -> Result<(), Error> {
+        self.write(Add { table, given }).await
+    }
+
+    async fn end(
+        &self,
+        table: &'static Table,
+        column: &'static str,
+        find: &'static str,
+        by: impl Into<Param>,
+    ) -> Result<u64, Error> {
+        let by = by.into();
+        self.write(End {
+            table,
+            find,
+            by,
+            column,
+        })
+        .await
     }
 
     /// Makes a token; the answer is the only time its secret is seen.
@@ -120,9 +172,7 @@ impl Store {
         named("name", name)?;
         let (secret, hash) = secret("s47");
         let id = uuid::Uuid::now_v7().simple().to_string();
-        let sql =
-            "INSERT INTO tokens (id, name, role, hash, created_at) VALUES ($1, $2, $3, $4, $5)";
-        self.statement(sql, params![id, name, role.as_str(), hash])
+        self.add(&tables::TOKENS, params![id, name, role.as_str(), hash])
             .await?;
         Ok(secret)
     }
@@ -146,15 +196,15 @@ impl Store {
 
     /// Revokes the token of this id, or every live one of this name; answers how many.
     pub async fn revoke_token(&self, id_or_name: &str) -> Result<u64, Error> {
-        let sql =
-            "UPDATE tokens SET revoked_at = $2 WHERE (id = $1 OR name = $1) AND revoked_at IS NULL";
-        self.statement(sql, params![id_or_name]).await
+        let sql = "SELECT id FROM tokens WHERE (id = $1 OR name = $1) AND revoked_at IS NULL";
+        self.end(&tables::TOKENS, "revoked_at", sql, id_or_name)
+            .await
     }
 
     /// Revokes the live token of this id; answers whether there was one.
     pub async fn revoke_token_id(&self, id: &str) -> Result<bool, Error> {
-        let sql = "UPDATE tokens SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
-        Ok(self.statement(sql, params![id]).await? > 0)
+        let sql = "SELECT id FROM tokens WHERE id = $1 AND revoked_at IS NULL";
+        Ok(self.end(&tables::TOKENS, "revoked_at", sql, id).await? > 0)
     }
 
     /// Who a bearer token stands for.
@@ -201,8 +251,8 @@ impl Store {
         }
         let (secret, hash) = secret("link");
         let expires_at = self.now().await?.plus_ms(LINK_LIVES_MS);
-        let sql = "INSERT INTO signin_links (hash, user_name, expires_at, created_at) VALUES ($1, $2, $3, $4)";
-        self.statement(sql, params![hash, name, expires_at]).await?;
+        self.add(&tables::SIGNIN_LINKS, params![hash, name, expires_at])
+            .await?;
         Ok(secret)
     }
 
@@ -253,15 +303,17 @@ impl Store {
         let Some(owner) = self.link_owner(link).await? else {
             return Ok(None);
         };
-        let sql = "UPDATE signin_links SET used_at = $2 WHERE hash = $1 AND used_at IS NULL";
-        if self.statement(sql, params![of_secret(link)]).await? == 0 {
+        let sql = "SELECT hash FROM signin_links WHERE hash = $1 AND used_at IS NULL";
+        let used = self
+            .end(&tables::SIGNIN_LINKS, "used_at", sql, of_secret(link))
+            .await?;
+        if used == 0 {
             return Ok(None);
         }
         let (secret, hash) = secret("session");
         let expires_at = self.now().await?.plus_ms(SESSION_LIVES_MS);
-        let sql = "INSERT INTO sessions (hash, user_name, expires_at, created_at) VALUES ($1, $2, $3, $4)";
-        self.statement(sql, params![hash, owner.name.as_str(), expires_at])
-            .await?;
+        let session = params![hash, owner.name.as_str(), expires_at];
+        self.add(&tables::SESSIONS, session).await?;
         tracing::info!(user = owner.name, "signed in");
         Ok(Some(secret))
     }
@@ -275,8 +327,9 @@ impl Store {
     }
 
     pub async fn sign_out(&self, secret: &str) -> Result<(), Error> {
-        let sql = "UPDATE sessions SET expires_at = $2 WHERE hash = $1";
-        self.statement(sql, params![of_secret(secret)]).await?;
+        let sql = "SELECT hash FROM sessions WHERE hash = $1";
+        self.end(&tables::SESSIONS, "expires_at", sql, of_secret(secret))
+            .await?;
         Ok(())
     }
 }

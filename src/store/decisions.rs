@@ -4,6 +4,7 @@ use super::{
     Error, Store,
     commands::Decision as Command,
     engine::{Row, params},
+    tables,
 };
 use crate::domain::{
     Principal, Problem, RunId,
@@ -11,7 +12,7 @@ use crate::domain::{
     protocol::{Decide, DecideAnswer},
 };
 
-pub(super) const OF_RUN: &str = "SELECT id, kind, author, reason, step, version, at, snapshot, new_run, body \
+pub(super) const OF_RUN: &str = "SELECT id, run, kind, author, reason, step, version, body, at, snapshot, new_run, seal \
      FROM decisions WHERE run = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
 
 impl Store {
@@ -58,17 +59,19 @@ impl Store {
     }
 }
 
-fn decision(mut row: Row) -> Result<Decision, Error> {
+fn decision(row: Row) -> Result<Decision, Error> {
+    let mut row = tables::DECISIONS.open(row)?;
+    let (id, _run) = (row.int()?, row.text()?);
     Ok(Decision {
-        id: row.int()?,
+        id,
         kind: row.word()?,
         author: row.text()?,
         reason: row.opt_text()?,
         step: row.opt_int()?,
         version: row.int()?,
+        text: row.sealed::<Decide>()?.text,
         at: row.time()?,
         snapshot: row.opt_int()?,
         new_run: row.opt_word()?,
-        text: row.opt_sealed::<Decide>()?.and_then(|body| body.text),
     })
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use std::borrow::Cow;
 
-use super::error::Error;
+use super::{error::Error, seal};
 use crate::domain::{Hash, Time};
 
 /// One parameter of a statement. A missing value still has a type: PostgreSQL wants to know it.
@@ -48,19 +48,42 @@ pub(crate) use params;
 /// One row, read column by column in the order the statement names them.
 pub struct Row {
     values: std::vec::IntoIter<Param>,
+    /// What was read since [`Row::begin_seal`].
+    seal: Option<seal::Hasher>,
 }
 
 impl Row {
     pub(super) fn new(values: Vec<Param>) -> Self {
         Self {
             values: values.into_iter(),
+            seal: None,
         }
     }
 
     fn next(&mut self) -> Result<Param, Error> {
-        self.values
-            .next()
-            .ok_or_else(|| Error::damaged("a row is too short"))
+        let value = self.values.next();
+        let value = value.ok_or_else(|| Error::damaged("a row is too short"))?;
+        if let Some(seal) = &mut self.seal {
+            seal.update(&value);
+        }
+        Ok(value)
+    }
+
+    /// What was not read yet.
+    pub fn rest(self) -> Vec<Param> {
+        self.values.collect()
+    }
+
+    /// The next column is the first that the row's seal covers.
+    pub fn begin_seal(&mut self, table: &seal::Table) {
+        self.seal = Some(seal::Hasher::new(table));
+    }
+
+    /// The next column is the seal: whether it is the one of what was read since [`Row::begin_seal`].
+    pub fn end_seal(&mut self) -> Result<bool, Error> {
+        let made = self.seal.take().map(seal::Hasher::finish);
+        let stored = self.next()?;
+        Ok(matches!((made, stored), (Some(made), Param::Bytes(Some(stored))) if made == stored))
     }
 
     pub fn opt_int(&mut self) -> Result<Option<i64>, Error> {
@@ -154,15 +177,11 @@ impl Row {
         let Some(text) = self.opt_text()? else {
             return Ok(None);
         };
-        let broken = || Error::damaged("a value does not match its hash");
-        let (hash, json) = text.split_at_checked(64).ok_or_else(broken)?;
-        let value: serde_json::Value = read_json(json)?;
-        if hash.parse() != Ok(Hash::of(&value)) {
-            return Err(broken());
-        }
-        serde_json::from_value(value)
-            .map(Some)
-            .map_err(Error::damaged)
+        seal::open(&text).map(Some)
+    }
+
+    pub fn sealed<T: serde::de::DeserializeOwned>(&mut self) -> Result<T, Error> {
+        self.opt_sealed()?.ok_or_else(missing)
     }
 
     pub fn opt_json<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, Error> {
@@ -178,7 +197,8 @@ fn missing() -> Error {
 pub fn read_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Error> {
     let mut parser = serde_json::Deserializer::from_str(text);
     parser.disable_recursion_limit();
-    T::deserialize(&mut parser).map_err(|e| Error::damaged(format!("stored JSON: {e}")))
+    let read = T::deserialize(&mut parser).and_then(|value| parser.end().map(|()| value));
+    read.map_err(|e| Error::damaged(format!("stored JSON: {e}")))
 }
 
 #[async_trait]
@@ -224,6 +244,14 @@ pub enum CommitError {
     Unknown(Error),
 }
 
+impl CommitError {
+    pub fn into_error(self) -> Error {
+        match self {
+            Self::RolledBack(error) | Self::Unknown(error) => error,
+        }
+    }
+}
+
 /// A writing transaction that holds the counter row, with the clock read after that lock.
 #[async_trait]
 pub trait Transaction: Connection {
@@ -243,6 +271,8 @@ pub trait Engine: Send + Sync + 'static {
     async fn migrate(&self) -> Result<(), Error>;
     /// Migrations are applied: none is missing.
     async fn migrated(&self) -> Result<bool, Error>;
+    /// What the engine itself finds wrong with its files and schema.
+    async fn check(&self) -> Result<Vec<String>, Error>;
     async fn read(&self) -> Result<Box<dyn Connection>, Error>;
     async fn write(&self) -> Result<Box<dyn Transaction>, Error>;
     /// Waits until another process may have written; `None` where this process is the only writer.

@@ -60,7 +60,7 @@ impl Error {
 }
 
 /// The database is away or overloaded: the same request may work later.
-fn transient(error: &sqlx::Error) -> bool {
+pub(super) fn transient(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => true,
         // Class 08 connection, 40 rollback, 53 resources, 55 lock not to be had, 57 operator; 5 SQLITE_BUSY.

@@ -70,7 +70,7 @@ fn item(mut row: Row) -> Result<InboxItem, Error> {
         seq: row.int()?,
         key: row.text()?.try_into().map_err(Error::Damaged)?,
         name: row.text()?,
-        gate: row.json()?,
+        gate: row.sealed()?,
         title: row.opt_text()?,
         agent: row.text()?,
         status: row.word::<RunStatus>()?,

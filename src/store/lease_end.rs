@@ -6,6 +6,7 @@ use super::{
     engine::params,
     error::Error,
     rows::{AttemptRow, RunRow, StepRow, attempt},
+    tables,
     tx::Tx,
 };
 use crate::domain::{
@@ -68,10 +69,13 @@ pub async fn close(
     at: Time,
     body: Option<Hash>,
 ) -> Result<(), Error> {
-    let sql =
-        "UPDATE leases SET ended_at = $3, ended_by = $4, body = $5 WHERE run = $1 AND epoch = $2";
-    let params = params![run.id.as_str(), run.epoch.0, at, by.as_str(), body];
-    tx.conn().execute(sql, params).await?;
+    let key = params![run.id.as_str(), run.epoch.0];
+    let ended = vec![
+        ("ended_at", at.into()),
+        ("ended_by", by.as_str().into()),
+        ("body", body.into()),
+    ];
+    tables::LEASES.amend(tx.conn(), key, ended).await?;
     tracing::info!(run = %run.id, epoch = run.epoch.0, by = by.as_str(), "lease ended");
     let data = json!({"epoch": run.epoch, "worker": run.worker, "by": by, "at": at});
     tx.emit(&run.id, None, EventKind::LeaseEnded, data);

@@ -20,11 +20,14 @@ mod plan;
 mod postgres;
 mod reads;
 mod rows;
+mod seal;
 mod snapshots;
 mod sqlite;
 mod steps;
+mod tables;
 mod timeline;
 mod tx;
+pub mod verify;
 mod warm;
 mod workers;
 mod writer;
@@ -84,7 +87,23 @@ impl Store {
     }
 
     pub async fn migrate(&self) -> Result<(), Error> {
-        self.engine.migrate().await
+        self.engine.migrate().await?;
+        loop {
+            let mut tx = self.engine.write().await?;
+            let done = seal::seal_older(&mut *tx, tables::SEALED).await;
+            match done {
+                Ok(done) => {
+                    tx.commit().await.map_err(engine::CommitError::into_error)?;
+                    if done {
+                        return Ok(());
+                    }
+                }
+                Err(error) => {
+                    tx.rollback().await;
+                    return Err(error);
+                }
+            }
+        }
     }
 
     /// The database answers and has the schema this program knows.

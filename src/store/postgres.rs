@@ -151,6 +151,11 @@ impl Engine for PostgresEngine {
         migrations::applied(&mut *self.read().await?, &MIGRATIONS).await
     }
 
+    /// PostgreSQL checks its own pages when it is set up to.
+    async fn check(&self) -> Result<Vec<String>, Error> {
+        Ok(Vec::new())
+    }
+
     async fn read(&self) -> Result<Box<dyn Connection>, Error> {
         Ok(Box::new(self.pool.acquire().await?))
     }

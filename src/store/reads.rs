@@ -8,7 +8,7 @@ use super::{
     snapshots,
 };
 use crate::domain::{
-    Event, Problem, RunDetail, RunId, StepDetail, Time,
+    Event, Hash, Problem, RunDetail, RunId, StepDetail, Time,
     access::Integrity,
     protocol::{EventPage, SnapshotAnswer, StepPage},
 };
@@ -154,6 +154,14 @@ impl Store {
                 .int()
         };
         read.await.map_err(Error::problem)
+    }
+
+    /// The head of the chain after this event.
+    pub async fn head_at(&self, event: i64) -> Result<Option<Hash>, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT hash FROM events WHERE id = $1";
+        let row = conn.fetch_one(sql, params![event]).await?;
+        row.map(|mut row| row.hash()).transpose()
     }
 
     /// The engine, the schema, and where the chain of events stands.

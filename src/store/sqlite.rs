@@ -18,6 +18,8 @@ use super::{
 };
 use crate::domain::Time;
 
+mod check;
+
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 const READERS: u32 = 4;
 /// 3.51.3 is the first release that cannot corrupt a WAL database on reset.
@@ -113,6 +115,10 @@ impl Engine for SqliteEngine {
 
     async fn migrated(&self) -> Result<bool, Error> {
         migrations::applied(&mut *self.read().await?, &MIGRATIONS).await
+    }
+
+    async fn check(&self) -> Result<Vec<String>, Error> {
+        check::file(&mut *self.read().await?, &MIGRATIONS).await
     }
 
     async fn read(&self) -> Result<Box<dyn Connection>, Error> {

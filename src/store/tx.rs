@@ -14,6 +14,7 @@ use super::{
     lease_end,
     rows::{RunRow, attempt, run, step, text},
     snapshots::{self, Held},
+    tables,
     warm::Warm,
 };
 use crate::domain::{
@@ -28,8 +29,8 @@ static EVENTS: Bulk = Bulk {
 
 /// A term that a run has already is no news.
 static TERMS: Bulk = Bulk {
-    before: "INSERT INTO terms (ord, term) VALUES ",
-    columns: 2,
+    before: "INSERT INTO terms (ord, term, seal) VALUES ",
+    columns: 3,
     after: " ON CONFLICT DO NOTHING",
 };
 /// Terms of one text that count: a message of a megabyte is not an index.
@@ -116,17 +117,21 @@ impl Tx {
             // An earlier command of this group wrote rows of this run: statements must see them.
             self.flush_rows().await?;
         }
-        let known = match self.runs.get(id) {
-            Some((row, _)) => Some(row.clone()),
-            None => RunRow::load(&mut *self.conn, id).await?,
-        };
-        match known {
+        match self.stored_run(id).await? {
             Some(mut run) if run.overdue(self.now) => {
                 lease_end::end(self, &mut run, LeaseEnd::Expiry, None).await?;
                 self.save(&run);
                 Ok(Some(run))
             }
             known => Ok(known),
+        }
+    }
+
+    /// A run as it is stored, also with a lease that ran out.
+    pub async fn stored_run(&mut self, id: &RunId) -> Result<Option<RunRow>, Error> {
+        match self.runs.get(id) {
+            Some((row, _)) => Ok(Some(row.clone())),
+            None => RunRow::load(&mut *self.conn, id).await,
         }
     }
 
@@ -160,13 +165,6 @@ impl Tx {
             run.updated()
         });
         run::UPDATE.execute(&mut *self.conn, rows.collect()).await?;
-        Ok(())
-    }
-
-    /// Writes changed runs and forgets them all: a statement is about to change the table itself.
-    pub async fn release_runs(&mut self) -> Result<(), Error> {
-        self.flush_runs().await?;
-        self.runs.clear();
         Ok(())
     }
 
@@ -262,7 +260,7 @@ impl Tx {
         let rows = self
             .terms
             .iter()
-            .map(|(ord, term)| params![*ord, term.as_str()]);
+            .map(|(ord, term)| tables::TERMS.row(params![*ord, term.as_str()]));
         TERMS.execute(&mut *self.conn, rows.collect()).await?;
         if !self.audit.is_empty() {
             AUDIT

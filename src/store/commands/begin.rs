@@ -120,6 +120,7 @@ async fn first(
     run.steps += 1;
     let waits = outcome == BeginOutcome::Waiting;
     let step = StepRow {
+        run: run.id.clone(),
         seq: run.steps,
         key: new.key.clone(),
         name: new.name.clone(),
@@ -152,6 +153,7 @@ async fn first(
         begun_at: tx.now,
         ended_at: None,
         keyed_at: None,
+        damaged: false,
     };
     tx.mention(run.ord, &step.name);
     tx.mention(run.ord, &plain_words(step.key.as_str()));
@@ -221,6 +223,7 @@ async fn attempt(
 ) -> Result<(), Error> {
     let waits = step.status == StepStatus::Waiting;
     let row = AttemptRow {
+        run: run.id.clone(),
         seq: step.seq,
         attempt: step.attempts,
         worker: run.worker.clone().unwrap_or_default(),

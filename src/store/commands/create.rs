@@ -101,6 +101,7 @@ impl Create {
             updated_at: now,
             started_at: None,
             finished_at: None,
+            damaged: false,
         };
         run.insert(tx.conn(), &body.input, body.state_schema.as_ref())
             .await?;

@@ -15,6 +15,7 @@ use crate::{
         engine::params,
         lease_end,
         rows::{RunRow, StepRow, sealed},
+        tables,
         tx::Tx,
         writer::Command,
     },
@@ -160,10 +161,8 @@ impl Decision {
     }
 
     async fn record(&self, tx: &mut Tx, run: &RunRow, id: i64, version: i64) -> Result<(), Error> {
-        let sql = "INSERT INTO decisions (id, run, kind, author, reason, step, version, body, at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
         let now = tx.now;
-        let params = params![
+        let values = params![
             id,
             self.run.as_str(),
             self.body.kind.as_str(),
@@ -173,8 +172,10 @@ impl Decision {
             version,
             sealed(&self.body),
             now,
+            None::<i64>,
+            None::<String>,
         ];
-        tx.conn().execute(sql, params).await?;
+        tables::DECISIONS.insert(tx.conn(), values).await?;
         let mine = "INSERT INTO decided (author, ord) VALUES ($1, $2) ON CONFLICT DO NOTHING";
         tx.conn()
             .execute(mine, params![self.author.name.as_str(), run.ord])

@@ -13,7 +13,8 @@ use crate::{
         Error,
         engine::params,
         lease_end,
-        rows::{RunRow, opt_text},
+        rows::{RunRow, sealed},
+        tables,
         tx::Tx,
         writer::Command,
     },
@@ -79,22 +80,23 @@ pub async fn grant(tx: &mut Tx, mut run: RunRow, body: &LeaseRun) -> Result<Leas
     run.effects_unknown = false;
     run.code_version = body.version.clone().or(run.code_version);
     run.model = body.model.clone().or(run.model);
-    let sql = "INSERT INTO leases (run, epoch, worker, version, model, granted_at) \
-         VALUES ($1, $2, $3, $4, $5, $6)";
     let now = tx.now;
-    let params = params![
+    let values = params![
         run.id.as_str(),
         run.epoch.0,
         body.worker.as_str(),
         body.version.as_deref(),
         body.model.as_deref(),
         now,
+        None::<i64>,
+        None::<String>,
+        None::<crate::domain::Hash>,
     ];
-    tx.conn().execute(sql, params).await?;
+    tables::LEASES.insert(tx.conn(), values).await?;
     if let Some(schema) = &body.state_schema {
         let sql = "UPDATE runs SET state_schema = $2 WHERE id = $1";
         tx.conn()
-            .execute(sql, params![run.id.as_str(), opt_text(Some(schema))])
+            .execute(sql, params![run.id.as_str(), sealed(schema)])
             .await?;
     }
     tracing::info!(

@@ -8,6 +8,7 @@ use crate::{
     store::{
         Error,
         engine::{params, read_json},
+        tables,
         tx::Tx,
         writer::Command,
     },
@@ -39,12 +40,15 @@ where
         let Some(key) = &self.key else {
             return self.command.apply(tx).await;
         };
-        let sql = "SELECT body, answer FROM requests WHERE scope = $1 AND key = $2";
+        let sql =
+            "SELECT scope, key, body, answer, at, seal FROM requests WHERE scope = $1 AND key = $2";
         let known = tx
             .conn()
             .fetch_one(sql, params![key.scope.as_str(), key.key.as_str()])
             .await?;
-        if let Some(mut row) = known {
+        if let Some(row) = known {
+            let mut row = tables::REQUESTS.open(row)?;
+            let (_, _) = (row.text()?, row.text()?);
             if row.hash()? != key.body {
                 let detail = "this Idempotency-Key was used for another request";
                 return Err(Problem::new(Code::IdempotencyConflict, detail).into());
@@ -58,11 +62,9 @@ where
         // A claim that found nothing is no answer to keep: the next one may find something.
         if plain != b"null" || std::mem::size_of::<C::Answer>() == 0 {
             let packed = zstd::bulk::compress(&plain, 1).map_err(Error::damaged)?;
-            let sql =
-                "INSERT INTO requests (scope, key, body, answer, at) VALUES ($1, $2, $3, $4, $5)";
             let now = tx.now;
-            let params = params![key.scope.as_str(), key.key.as_str(), key.body, packed, now];
-            tx.conn().execute(sql, params).await?;
+            let values = params![key.scope.as_str(), key.key.as_str(), key.body, packed, now];
+            tables::REQUESTS.insert(tx.conn(), values).await?;
         }
         Ok(answer)
     }

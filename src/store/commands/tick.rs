@@ -41,11 +41,19 @@ impl Command for Grace {
         let last = tx.conn().fetch_one(sql, params![]).await?;
         let last = last.map(|mut row| row.opt_time()).transpose()?.flatten();
         let Some(last) = last else { return Ok(0) };
-        tx.release_runs().await?;
+        tx.flush_runs().await?;
         let now = tx.now;
-        let sql = "UPDATE runs SET expires_at = $1 + ttl_ms * 1000 WHERE expires_at > $2 \
-             AND expires_at < $1 + ttl_ms * 1000";
-        let lived = tx.conn().execute(sql, params![now, last]).await?;
+        let sql = "SELECT id FROM runs WHERE expires_at > $2 AND expires_at < $1 + ttl_ms * 1000";
+        let mut lived = 0;
+        for mut row in tx.conn().fetch(sql, params![now, last]).await? {
+            // A damaged run keeps the lease it has: nobody can act on it.
+            let Ok(Some(mut run)) = tx.stored_run(&row.word()?).await else {
+                continue;
+            };
+            run.expires_at = Some(now.plus_ms(run.ttl_ms));
+            tx.save(&run);
+            lived += 1;
+        }
         let sql = "DELETE FROM servers WHERE ticked_at < $1";
         tx.conn().execute(sql, params![self.forget_before]).await?;
         Ok(lived)

@@ -1,12 +1,23 @@
 //! The table `announced`: steps that a plan named, each until it begins.
 
 use super::{
-    super::engine::{Connection, params},
+    super::{
+        engine::{Connection, params},
+        seal::Table,
+    },
     opt_text,
 };
 use crate::{
     domain::{RunId, StepStatus, protocol::PlannedStep, run::Announced},
     store::Error,
+};
+
+pub static TABLE: Table = Table {
+    name: "announced",
+    key: "run, idx",
+    columns: "run, idx, key, name, kind, tool, effect, seq, skipped",
+    sealed: &[],
+    checked: &[],
 };
 
 pub struct Announcements;
@@ -17,22 +28,19 @@ impl Announcements {
         run: &RunId,
         plan: &[PlannedStep],
     ) -> Result<(), Error> {
-        let sql = "INSERT INTO announced (run, idx, key, name, kind, tool, effect) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7)";
         for (idx, step) in (0i64..).zip(plan) {
-            conn.execute(
-                sql,
-                params![
-                    run.as_str(),
-                    idx,
-                    step.key.as_ref().map(|key| key.as_str()),
-                    step.name.as_str(),
-                    step.kind.as_str(),
-                    step.tool.as_deref(),
-                    opt_text(step.effect.as_ref()),
-                ],
-            )
-            .await?;
+            let values = params![
+                run.as_str(),
+                idx,
+                step.key.as_ref().map(|key| key.as_str()),
+                step.name.as_str(),
+                step.kind.as_str(),
+                step.tool.as_deref(),
+                opt_text(step.effect.as_ref()),
+                None::<i64>,
+                None::<String>,
+            ];
+            TABLE.insert(conn, values).await?;
         }
         Ok(())
     }
@@ -45,22 +53,29 @@ impl Announcements {
         key: &str,
         name: &str,
     ) -> Result<bool, Error> {
-        let sql = "UPDATE announced SET seq = $2 WHERE run = $1 AND idx = (SELECT idx FROM announced \
-             WHERE run = $1 AND seq IS NULL AND (key = $3 OR (key IS NULL AND name = $4)) \
-             ORDER BY CASE WHEN key IS NULL THEN 1 ELSE 0 END, idx LIMIT 1)";
-        Ok(conn
-            .execute(sql, params![run.as_str(), seq, key, name])
-            .await?
-            > 0)
+        let sql = "SELECT idx FROM announced \
+             WHERE run = $1 AND seq IS NULL AND (key = $2 OR (key IS NULL AND name = $3)) \
+             ORDER BY CASE WHEN key IS NULL THEN 1 ELSE 0 END, idx LIMIT 1";
+        let row = conn
+            .fetch_one(sql, params![run.as_str(), key, name])
+            .await?;
+        let Some(mut row) = row else { return Ok(false) };
+        let idx = row.int()?;
+        TABLE
+            .amend(conn, params![run.as_str(), idx], vec![("seq", seq.into())])
+            .await
     }
 
     pub async fn of(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Announced>, Error> {
-        let sql = "SELECT a.key, a.name, a.kind, a.tool, a.effect, a.seq, s.status, a.skipped FROM announced a \
-             LEFT JOIN steps s ON s.run = a.run AND s.seq = a.seq WHERE a.run = $1 ORDER BY a.idx";
+        let sql = "SELECT a.run, a.idx, a.key, a.name, a.kind, a.tool, a.effect, a.seq, a.skipped, a.seal, s.status \
+             FROM announced a LEFT JOIN steps s ON s.run = a.run AND s.seq = a.seq \
+             WHERE a.run = $1 ORDER BY a.idx";
         let rows = conn.fetch(sql, params![run.as_str()]).await?;
         rows.into_iter()
             .map(|mut row| {
-                Ok(Announced {
+                row.begin_seal(&TABLE);
+                let (_, idx) = (row.text()?, row.int()?);
+                let mut announced = Announced {
                     key: row
                         .opt_text()?
                         .map(|key| key.try_into().map_err(Error::Damaged))
@@ -70,12 +85,18 @@ impl Announcements {
                     tool: row.opt_text()?,
                     effect: row.opt_json()?,
                     seq: row.opt_int()?,
-                    status: match (row.opt_word()?, row.opt_text()?) {
-                        (Some(status), _) => status,
-                        (None, Some(_)) => StepStatus::Skipped,
-                        (None, None) => StepStatus::Pending,
-                    },
-                })
+                    status: StepStatus::Pending,
+                };
+                let skipped = row.opt_text()?;
+                if !row.end_seal()? {
+                    return Err(Error::damaged(format!("announcement {idx} of run {run}")));
+                }
+                announced.status = match (row.opt_word()?, skipped) {
+                    (Some(status), _) => status,
+                    (None, Some(_)) => StepStatus::Skipped,
+                    (None, None) => StepStatus::Pending,
+                };
+                Ok(announced)
             })
             .collect()
     }

@@ -6,6 +6,7 @@ use super::{
     super::{
         bulk::Bulk,
         engine::{Connection, Param, Row, params},
+        seal::Table,
     },
     opt_text, sealed,
 };
@@ -19,6 +20,7 @@ const SHOWN: i64 = 100;
 
 #[derive(Debug, Clone)]
 pub struct AttemptRow {
+    pub run: RunId,
     pub seq: i64,
     pub attempt: i64,
     pub worker: String,
@@ -37,33 +39,51 @@ pub struct AttemptRow {
     pub has_evidence: bool,
 }
 
+macro_rules! sealed_columns {
+    () => {
+        "run, seq, attempt, worker, epoch, base, begun_at, heartbeat_at, ended_at, outcome, body, answer, \
+         input_tokens, output_tokens, cost_usd, log_lines"
+    };
+}
 macro_rules! columns {
     () => {
-        "seq, attempt, worker, epoch, base, begun_at, heartbeat_at, ended_at, outcome, body, answer, \
-         input_tokens, output_tokens, cost_usd, log_lines, \
+        concat!(
+            sealed_columns!(),
+            ", seal, \
          CASE WHEN evidence IS NULL THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END"
+        )
     };
 }
 
+pub static TABLE: Table = Table {
+    name: "attempts",
+    key: "run, seq, attempt",
+    columns: sealed_columns!(),
+    sealed: &["input", "error", "partial", "evidence"],
+    checked: &[],
+};
+
 pub static INSERT: Bulk = Bulk {
     before: "INSERT INTO attempts (run, seq, attempt, worker, epoch, base, begun_at, outcome, input, \
-         log_lines) VALUES ",
-    columns: 10,
+         log_lines, seal) VALUES ",
+    columns: 11,
     after: "",
 };
 
 pub static END: Bulk = Bulk {
     before: "UPDATE attempts SET heartbeat_at = v.column4, ended_at = v.column5, outcome = v.column6, \
          body = v.column7, answer = v.column8, input_tokens = v.column9, output_tokens = v.column10, \
-         cost_usd = v.column11, error = v.column12 FROM (VALUES ",
-    columns: 12,
+         cost_usd = v.column11, error = v.column12, seal = v.column13 FROM (VALUES ",
+    columns: 13,
     after: ") AS v WHERE attempts.run = v.column1 AND attempts.seq = v.column2 \
          AND attempts.attempt = v.column3",
 };
 
 impl AttemptRow {
     fn read(row: &mut Row) -> Result<Self, Error> {
-        Ok(Self {
+        row.begin_seal(&TABLE);
+        let mut attempt = Self {
+            run: row.word()?,
             seq: row.int()?,
             attempt: row.int()?,
             worker: row.text()?,
@@ -84,8 +104,39 @@ impl AttemptRow {
                 }),
             },
             log_lines: row.int()?,
-            has_evidence: row.flag()?,
-        })
+            has_evidence: false,
+        };
+        if !row.end_seal()? {
+            return Err(Error::damaged(format!(
+                "the row of attempt {} at step {} of run {}",
+                attempt.attempt, attempt.seq, attempt.run
+            )));
+        }
+        attempt.has_evidence = row.flag()?;
+        Ok(attempt)
+    }
+
+    /// What the seal covers, in the order of its columns.
+    pub fn values(&self) -> Vec<Param> {
+        let usage = self.usage.unwrap_or_default();
+        params![
+            self.run.as_str(),
+            self.seq,
+            self.attempt,
+            self.worker.as_str(),
+            self.epoch.0,
+            self.base,
+            self.begun_at,
+            self.heartbeat_at,
+            self.ended_at,
+            self.outcome.as_str(),
+            self.body,
+            opt_text(self.answer.as_ref()),
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cost_usd,
+            self.log_lines,
+        ]
     }
 
     pub async fn load(
@@ -116,8 +167,9 @@ impl AttemptRow {
             self.base,
             self.begun_at,
             self.outcome.as_str(),
-            opt_text(input),
+            input.map(sealed),
             self.log_lines,
+            TABLE.seal(&self.values()),
         ]
     }
 
@@ -137,6 +189,7 @@ impl AttemptRow {
             usage.output_tokens,
             usage.cost_usd,
             error.map(sealed),
+            TABLE.seal(&self.values()),
         ]
     }
 
@@ -146,14 +199,15 @@ impl AttemptRow {
         run: &RunId,
         partial: Option<&Value>,
     ) -> Result<(), Error> {
-        let sql = "UPDATE attempts SET partial = COALESCE($4, partial), log_lines = $5 \
+        let sql = "UPDATE attempts SET partial = COALESCE($4, partial), log_lines = $5, seal = $6 \
              WHERE run = $1 AND seq = $2 AND attempt = $3";
         let params = params![
             run.as_str(),
             self.seq,
             self.attempt,
             partial.map(sealed),
-            self.log_lines
+            self.log_lines,
+            TABLE.seal(&self.values()),
         ];
         conn.execute(sql, params).await?;
         Ok(())
@@ -210,7 +264,7 @@ impl AttemptRow {
                 partial: row.opt_sealed()?,
                 usage: known.usage,
                 evidence: row.opt_sealed()?,
-                input: row.opt_json()?,
+                input: row.opt_sealed()?,
             })
         };
         rows.into_iter().rev().map(read).collect()

@@ -1,12 +1,23 @@
 //! The table `log_lines`: what attempts wrote while they worked, bounded per attempt.
 
-use super::super::engine::{Connection, params};
+use super::super::{
+    engine::{Connection, params},
+    seal::Table,
+};
 use crate::{
     domain::{
         LogLine, RunId, Time,
         protocol::{LOG_LINES_MAX, NewLogLine},
     },
     store::{Error, rows::AttemptRow},
+};
+
+pub static TABLE: Table = Table {
+    name: "log_lines",
+    key: "run, seq, attempt, n",
+    columns: "run, seq, attempt, n, at, level, message",
+    sealed: &[],
+    checked: &[],
 };
 
 /// Appends lines and lets the oldest go; counts them on the attempt.
@@ -17,23 +28,18 @@ pub async fn append_log(
     at: Time,
     lines: &[NewLogLine],
 ) -> Result<(), Error> {
-    let sql = "INSERT INTO log_lines (run, seq, attempt, n, at, level, message) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)";
     for line in lines {
         attempt.log_lines += 1;
-        conn.execute(
-            sql,
-            params![
-                run.as_str(),
-                attempt.seq,
-                attempt.attempt,
-                attempt.log_lines,
-                at,
-                line.level.as_str(),
-                line.message.as_str(),
-            ],
-        )
-        .await?;
+        let values = params![
+            run.as_str(),
+            attempt.seq,
+            attempt.attempt,
+            attempt.log_lines,
+            at,
+            line.level.as_str(),
+            line.message.as_str(),
+        ];
+        TABLE.insert(conn, values).await?;
     }
     let oldest = attempt.log_lines - LOG_LINES_MAX as i64;
     if oldest > 0 && !lines.is_empty() {
@@ -53,16 +59,19 @@ pub async fn read_log(
     run: &RunId,
     seq: i64,
 ) -> Result<Vec<LogLine>, Error> {
-    let sql = "SELECT attempt, at, level, message FROM log_lines WHERE run = $1 AND seq = $2 \
+    let sql = "SELECT run, seq, attempt, n, at, level, message, seal FROM log_lines WHERE run = $1 AND seq = $2 \
          ORDER BY attempt DESC, n DESC LIMIT $3";
     let rows = conn
         .fetch(sql, params![run.as_str(), seq, LOG_LINES_MAX as i64])
         .await?;
     rows.into_iter()
         .rev()
-        .map(|mut row| {
+        .map(|row| {
+            let mut row = TABLE.open(row)?;
+            let (_, _) = (row.text()?, row.int()?);
+            let (attempt, _) = (row.int()?, row.int()?);
             Ok(LogLine {
-                attempt: row.int()?,
+                attempt,
                 at: row.time()?,
                 level: row.text()?,
                 message: row.text()?,

@@ -1,8 +1,8 @@
 //! Rows as the store keeps them, one file per table, each with its statements beside its columns.
 
-mod announced;
+pub(super) mod announced;
 pub(super) mod attempt;
-mod log_line;
+pub(super) mod log_line;
 pub(super) mod run;
 pub(super) mod step;
 
@@ -16,7 +16,8 @@ pub(super) use step::step_columns;
 
 use serde::Serialize;
 
-use crate::domain::{Hash, json};
+use super::seal;
+use crate::domain::json;
 
 /// Canonical JSON text of anything that serialises.
 pub fn text(value: &impl Serialize) -> String {
@@ -24,11 +25,7 @@ pub fn text(value: &impl Serialize) -> String {
     String::from_utf8(json::canonical(&value)).unwrap_or_default()
 }
 
-/// JSON behind its own hash: a flipped bit in either is noticed when it is read.
-pub fn sealed(value: &impl Serialize) -> String {
-    let value = serde_json::to_value(value).unwrap_or_default();
-    format!("{}{}", Hash::of(&value), text(&value))
-}
+pub use seal::sealed;
 
 pub fn opt_text(value: Option<&impl Serialize>) -> Option<String> {
     value.map(text)

@@ -7,8 +7,9 @@ use super::{
     super::{
         bulk::Bulk,
         engine::{Connection, Param, Row, params},
+        seal::Table,
     },
-    opt_text, text,
+    sealed, text,
 };
 use crate::{
     domain::{
@@ -66,9 +67,11 @@ pub struct RunRow {
     pub updated_at: Time,
     pub started_at: Option<Time>,
     pub finished_at: Option<Time>,
+    /// Its row does not match its seal: shown as damaged, never acted on.
+    pub damaged: bool,
 }
 
-macro_rules! columns {
+macro_rules! sealed_columns {
     () => {
         "id, ord, agent, title, status, version, code_version, model, labels, links, parent_run, \
          parent_seq, forked_at, origin, on_crash, max_recoveries, recoveries, runnable_at, worker, epoch, \
@@ -78,7 +81,21 @@ macro_rules! columns {
          started_at, finished_at"
     };
 }
+macro_rules! columns {
+    () => {
+        concat!($crate::store::rows::run::sealed_columns!(), ", seal")
+    };
+}
 pub(in crate::store) use columns as run_columns;
+pub(in crate::store) use sealed_columns;
+
+pub static TABLE: Table = Table {
+    name: "runs",
+    key: "id",
+    columns: sealed_columns!(),
+    sealed: &["input", "state_schema", "result", "error"],
+    checked: &["needs", "cause"],
+};
 
 pub static UPDATE: Bulk = Bulk {
     before: "UPDATE runs SET status = v.column2, version = v.column3, code_version = v.column4, \
@@ -90,14 +107,16 @@ pub static UPDATE: Bulk = Bulk {
          cost_usd = v.column24, updated_at = v.column25, started_at = v.column26, \
          finished_at = v.column27, error_kind = v.column28, effects_unknown = v.column29, \
          strip = v.column30, needs = v.column31, cause = v.column32, acknowledged = v.column33, \
-         looking_by = v.column34, looking_until = v.column35, busy_us = v.column36 FROM (VALUES ",
-    columns: 36,
+         looking_by = v.column34, looking_until = v.column35, busy_us = v.column36, \
+         seal = v.column37 FROM (VALUES ",
+    columns: 37,
     after: ") AS v WHERE runs.id = v.column1",
 };
 
 impl RunRow {
     pub fn read(row: &mut Row) -> Result<Self, Error> {
-        Ok(Self {
+        row.begin_seal(&TABLE);
+        let mut run = Self {
             id: row.word()?,
             ord: row.int()?,
             agent: row.text()?,
@@ -155,13 +174,77 @@ impl RunRow {
             updated_at: row.time()?,
             started_at: row.opt_time()?,
             finished_at: row.opt_time()?,
-        })
+            damaged: false,
+        };
+        run.damaged = !row.end_seal()?;
+        Ok(run)
+    }
+
+    /// What the seal covers, in the order of its columns.
+    pub fn values(&self) -> Vec<Param> {
+        let at = self.at.as_ref();
+        params![
+            self.id.as_str(),
+            self.ord,
+            self.agent.as_str(),
+            self.title.as_deref(),
+            self.status.as_str(),
+            self.version,
+            self.code_version.as_deref(),
+            self.model.as_deref(),
+            text(&self.labels),
+            text(&self.links),
+            self.parent.as_ref().map(|p| p.run.as_str()),
+            self.parent.as_ref().map(|p| p.seq),
+            self.forked_at,
+            self.origin,
+            self.on_crash.as_str(),
+            self.max_recoveries,
+            self.recoveries,
+            self.runnable_at,
+            self.worker.as_deref(),
+            self.epoch.0,
+            self.ttl_ms,
+            self.expires_at,
+            self.heartbeat_at,
+            self.signal.map(Signal::as_str),
+            self.snapshot,
+            self.hash,
+            self.steps,
+            self.committed,
+            self.announced,
+            at.map(|a| a.seq),
+            at.map(|a| a.name.as_str()),
+            at.map(|a| a.status.as_str()),
+            self.error_kind.as_deref(),
+            self.effects_unknown,
+            self.acknowledged,
+            self.looking.as_ref().map(|it| it.by.as_str()),
+            self.looking.as_ref().map(|it| it.until),
+            self.busy_us,
+            String::from(self.strip.clone()),
+            self.usage.input_tokens,
+            self.usage.output_tokens,
+            self.usage.cost_usd,
+            self.created_at,
+            self.updated_at,
+            self.started_at,
+            self.finished_at,
+        ]
+    }
+
+    /// A damaged run is nothing to act on.
+    fn sound(self) -> Result<Self, Error> {
+        match self.damaged {
+            false => Ok(self),
+            true => Err(Error::damaged(format!("the row of run {}", self.id))),
+        }
     }
 
     pub async fn load(conn: &mut dyn Connection, id: &RunId) -> Result<Option<Self>, Error> {
         let sql = concat!("SELECT ", columns!(), " FROM runs WHERE id = $1");
         let row = conn.fetch_one(sql, params![id.as_str()]).await?;
-        row.map(|mut row| Self::read(&mut row)).transpose()
+        row.map(|mut row| Self::read(&mut row)?.sound()).transpose()
     }
 
     pub async fn insert(
@@ -172,9 +255,9 @@ impl RunRow {
     ) -> Result<(), Error> {
         let sql = "INSERT INTO runs (id, ord, agent, title, status, version, code_version, model, labels, links, \
              parent_run, parent_seq, input, origin, state_schema, on_crash, max_recoveries, recoveries, epoch, \
-             ttl_ms, snapshot, hash, steps, committed, announced, created_at, updated_at, forked_at) \
+             ttl_ms, snapshot, hash, steps, committed, announced, created_at, updated_at, forked_at, seal) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, \
-             $20, $21, $22, $23, $24, $25, $26, $27, $28)";
+             $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)";
         conn.execute(
             sql,
             params![
@@ -190,9 +273,9 @@ impl RunRow {
                 text(&self.links),
                 self.parent.as_ref().map(|p| p.run.as_str()),
                 self.parent.as_ref().map(|p| p.seq),
-                text(input),
+                sealed(input),
                 self.origin,
-                opt_text(state_schema),
+                state_schema.map(sealed),
                 self.on_crash.as_str(),
                 self.max_recoveries,
                 self.recoveries,
@@ -206,6 +289,7 @@ impl RunRow {
                 self.created_at,
                 self.updated_at,
                 self.forked_at,
+                TABLE.seal(&self.values()),
             ],
         )
         .await?;
@@ -260,16 +344,17 @@ impl RunRow {
             self.looking.as_ref().map(|it| it.by.as_str()),
             self.looking.as_ref().map(|it| it.until),
             self.busy_us,
+            TABLE.seal(&self.values()),
         ]
     }
 
     /// Where it stands among the runs that need a person: effects unknown first.
-    fn needs(&self) -> Option<i64> {
+    pub fn needs(&self) -> Option<i64> {
         let needs = self.status.needs_you() && !self.acknowledged;
         needs.then_some(i64::from(!self.effects_unknown))
     }
 
-    fn cause(&self) -> Option<String> {
+    pub fn cause(&self) -> Option<String> {
         match self.status {
             RunStatus::Crashed | RunStatus::Failed if !self.acknowledged => {
                 Alike::of(&self.to_run()).map(|alike| alike.id())
@@ -360,6 +445,7 @@ impl RunRow {
             updated_at: self.updated_at,
             started_at: self.started_at,
             finished_at: self.finished_at,
+            damaged: self.damaged,
         }
     }
 
@@ -368,7 +454,7 @@ impl RunRow {
         let sql = "SELECT input, state_schema, result, error FROM runs WHERE id = $1";
         let row = conn.fetch_one(sql, params![self.id.as_str()]).await?;
         let mut row = row.ok_or_else(|| Error::damaged("a run vanished"))?;
-        let (input, state_schema) = (row.json()?, row.opt_json()?);
+        let (input, state_schema) = (row.sealed()?, row.opt_sealed()?);
         let (result, error) = (row.opt_sealed()?, row.opt_sealed::<AgentError>()?);
         let plan = super::Announcements::of(conn, &self.id).await?;
         Ok(RunDetail {

@@ -6,6 +6,7 @@ use super::{
     super::{
         bulk::Bulk,
         engine::{Connection, Param, Row, params},
+        seal::Table,
     },
     opt_text, sealed, text,
 };
@@ -24,6 +25,7 @@ use crate::{
 
 #[derive(Debug, Clone)]
 pub struct StepRow {
+    pub run: RunId,
     pub seq: i64,
     pub key: StepKey,
     pub name: String,
@@ -54,6 +56,8 @@ pub struct StepRow {
     pub ended_at: Option<Time>,
     /// Since when the provider may know its key, where that is not since it began.
     pub keyed_at: Option<Time>,
+    /// Its row does not match its seal: shown as damaged, never acted on.
+    pub damaged: bool,
 }
 
 /// What a step holds beside its row: read only where it is shown or answered.
@@ -66,20 +70,34 @@ pub struct StepContent {
     pub links: Vec<Link>,
 }
 
-macro_rules! columns {
+macro_rules! sealed_columns {
     () => {
-        "seq, key, name, kind, tool, input_hash, effect, recovery, max_attempts, backoff_ms, refs, status, \
+        "run, seq, key, name, kind, tool, input_hash, effect, recovery, max_attempts, backoff_ms, refs, status, \
          attempts, failures, generation, told, epoch, unknown, given, decision, snapshot, retry_at, \
          cost_usd, state_change, begun_at, ended_at, keyed_at"
     };
 }
+macro_rules! columns {
+    () => {
+        concat!($crate::store::rows::step::sealed_columns!(), ", seal")
+    };
+}
 pub(in crate::store) use columns as step_columns;
+pub(in crate::store) use sealed_columns;
+
+pub static TABLE: Table = Table {
+    name: "steps",
+    key: "run, seq",
+    columns: sealed_columns!(),
+    sealed: &["gate", "links", "error"],
+    checked: &["input", "result", "result_hash", "ord"],
+};
 
 pub static INSERT: Bulk = Bulk {
     before: "INSERT INTO steps (run, seq, key, name, kind, tool, input, input_hash, effect, recovery, \
          max_attempts, backoff_ms, gate, refs, links, status, attempts, failures, generation, told, epoch, \
-         unknown, given, begun_at, ord) VALUES ",
-    columns: 25,
+         unknown, given, begun_at, ord, seal) VALUES ",
+    columns: 26,
     after: "",
 };
 
@@ -87,14 +105,16 @@ pub static SETTLE: Bulk = Bulk {
     before: "UPDATE steps SET status = v.column3, attempts = v.column4, epoch = v.column5, \
          unknown = v.column6, given = v.column7, decision = v.column8, snapshot = v.column9, \
          retry_at = v.column10, cost_usd = v.column11, ended_at = v.column12, result = v.column13, \
-         result_hash = v.column14, state_change = v.column15, error = NULL FROM (VALUES ",
-    columns: 15,
+         result_hash = v.column14, state_change = v.column15, error = NULL, seal = v.column16 FROM (VALUES ",
+    columns: 16,
     after: ") AS v WHERE steps.run = v.column1 AND steps.seq = v.column2",
 };
 
 impl StepRow {
     pub fn read(row: &mut Row) -> Result<Self, Error> {
-        Ok(Self {
+        row.begin_seal(&TABLE);
+        let mut step = Self {
+            run: row.word()?,
             seq: row.int()?,
             key: row.text()?.try_into().map_err(Error::Damaged)?,
             name: row.text()?,
@@ -124,7 +144,56 @@ impl StepRow {
             begun_at: row.time()?,
             ended_at: row.opt_time()?,
             keyed_at: row.opt_time()?,
-        })
+            damaged: false,
+        };
+        step.damaged = !row.end_seal()?;
+        Ok(step)
+    }
+
+    /// What the seal covers, in the order of its columns.
+    pub fn values(&self) -> Vec<Param> {
+        params![
+            self.run.as_str(),
+            self.seq,
+            self.key.as_str(),
+            self.name.as_str(),
+            self.kind.as_str(),
+            self.tool.as_deref(),
+            self.input_hash,
+            opt_text(self.effect.as_ref()),
+            self.recovery.as_str(),
+            self.retry.max_attempts,
+            self.retry.backoff_ms,
+            text(&self.refs),
+            self.status.as_str(),
+            self.attempts,
+            self.failures,
+            self.generation,
+            self.told.as_str(),
+            self.epoch.0,
+            self.unknown,
+            self.given,
+            self.decision.map(DecisionKind::as_str),
+            self.snapshot,
+            self.retry_at,
+            self.cost_usd,
+            self.state_change,
+            self.begun_at,
+            self.ended_at,
+            self.keyed_at,
+        ]
+    }
+
+    /// A damaged step is nothing to act on.
+    fn sound(row: Option<Row>) -> Result<Option<Self>, Error> {
+        let step = row.map(|mut row| Self::read(&mut row)).transpose()?;
+        match step {
+            Some(step) if step.damaged => Err(Error::damaged(format!(
+                "the row of step {} of run {}",
+                step.seq, step.run
+            ))),
+            step => Ok(step),
+        }
     }
 
     pub async fn load(
@@ -137,8 +206,7 @@ impl StepRow {
             columns!(),
             " FROM steps WHERE run = $1 AND seq = $2"
         );
-        let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
-        row.map(|mut row| Self::read(&mut row)).transpose()
+        Self::sound(conn.fetch_one(sql, params![run.as_str(), seq]).await?)
     }
 
     pub async fn by_key(
@@ -151,10 +219,10 @@ impl StepRow {
             columns!(),
             " FROM steps WHERE run = $1 AND key = $2 AND status <> 'superseded'"
         );
-        let row = conn
-            .fetch_one(sql, params![run.as_str(), key.as_str()])
-            .await?;
-        row.map(|mut row| Self::read(&mut row)).transpose()
+        Self::sound(
+            conn.fetch_one(sql, params![run.as_str(), key.as_str()])
+                .await?,
+        )
     }
 
     /// Steps that are neither settled nor failed: what a lease's end has to look at.
@@ -166,7 +234,7 @@ impl StepRow {
         );
         let rows = conn.fetch(sql, params![run.as_str()]).await?;
         rows.into_iter()
-            .map(|mut row| Self::read(&mut row))
+            .filter_map(|row| Self::sound(Some(row)).transpose())
             .collect()
     }
 
@@ -226,9 +294,9 @@ impl StepRow {
             self.recovery.as_str(),
             self.retry.max_attempts,
             self.retry.backoff_ms,
-            opt_text(gate),
+            gate.map(sealed),
             text(&self.refs),
-            text(&links),
+            sealed(&links),
             self.status.as_str(),
             self.attempts,
             self.failures,
@@ -239,6 +307,7 @@ impl StepRow {
             self.given,
             self.begun_at,
             run.ord,
+            TABLE.seal(&self.values()),
         ]
     }
 
@@ -247,7 +316,7 @@ impl StepRow {
         let sql = "UPDATE steps SET status = $3, attempts = $4, failures = $5, generation = $6, told = $7, \
              epoch = $8, unknown = $9, given = $10, decision = $11, snapshot = $12, retry_at = $13, \
              cost_usd = $14, ended_at = $15, recovery = $16, state_change = $17, \
-             keyed_at = $18 WHERE run = $1 AND seq = $2";
+             keyed_at = $18, seal = $19 WHERE run = $1 AND seq = $2";
         conn.execute(
             sql,
             params![
@@ -269,6 +338,7 @@ impl StepRow {
                 self.recovery.as_str(),
                 self.state_change,
                 self.keyed_at,
+                TABLE.seal(&self.values()),
             ],
         )
         .await?;
@@ -293,6 +363,7 @@ impl StepRow {
             text(result),
             result_hash,
             self.state_change,
+            TABLE.seal(&self.values()),
         ]
     }
 
@@ -331,8 +402,8 @@ impl StepRow {
             input,
             result,
             error: row.opt_sealed()?,
-            gate: row.opt_json()?,
-            links: row.json()?,
+            gate: row.opt_sealed()?,
+            links: row.sealed()?,
         })
     }
 
@@ -375,6 +446,7 @@ impl StepRow {
             cost_usd: self.cost_usd,
             state_change: self.state_change,
             idempotency_key: self.provider_key(run),
+            damaged: self.damaged,
         }
     }
 }

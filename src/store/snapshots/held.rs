@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::codec;
+use super::{codec, stored::TABLE};
 use crate::{
     domain::{
         Code, Hash, Problem, RunId, Time, diff,
@@ -39,8 +39,8 @@ pub enum Change {
 
 pub static INSERT: Bulk = Bulk {
     before: "INSERT INTO snapshots (run, n, seq, created_at, keyframe, weight, encoding, body, \
-         state_hash, hash) VALUES ",
-    columns: 10,
+         state_hash, hash, seal) VALUES ",
+    columns: 11,
     after: "",
 };
 
@@ -110,7 +110,7 @@ impl Held {
             ),
         };
         let (encoding, body) = codec::pack(encoding, plain)?;
-        Ok(params![
+        Ok(TABLE.row(params![
             run.as_str(),
             self.snapshot,
             seq,
@@ -121,6 +121,6 @@ impl Held {
             body,
             self.tree.hash(),
             self.hash,
-        ])
+        ]))
     }
 }

@@ -4,7 +4,8 @@
 mod codec;
 mod held;
 mod read;
-mod stored;
+pub(super) mod stored;
 
 pub use held::{Change, Held, INSERT};
+pub(super) use read::built;
 pub use read::{load, read};

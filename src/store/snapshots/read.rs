@@ -56,7 +56,11 @@ async fn last_good(
     Ok(None)
 }
 
-async fn built(conn: &mut dyn Connection, run: &RunId, n: i64) -> Result<(Stored, Tree), Error> {
+pub async fn built(
+    conn: &mut dyn Connection,
+    run: &RunId,
+    n: i64,
+) -> Result<(Stored, Tree), Error> {
     let good = match rebuild(conn, run, n).await? {
         Ok(found) => return Ok(found),
         Err(Some(good)) => Some(good),

@@ -8,7 +8,16 @@ use crate::{
     store::{
         Error,
         engine::{Connection, Row, params},
+        seal::Table,
     },
+};
+
+pub static TABLE: Table = Table {
+    name: "snapshots",
+    key: "run, n",
+    columns: "run, n, seq, created_at, keyframe, weight, encoding, body, state_hash, hash",
+    sealed: &[],
+    checked: &[],
 };
 
 /// One stored snapshot, not yet decoded.
@@ -25,7 +34,9 @@ pub struct Stored {
 }
 
 impl Stored {
-    pub fn read(mut row: Row) -> Result<Self, Error> {
+    pub fn read(row: Row) -> Result<Self, Error> {
+        let mut row = TABLE.open(row)?;
+        let _run = row.text()?;
         Ok(Self {
             n: row.int()?,
             seq: row.opt_int()?,
@@ -64,7 +75,7 @@ impl Stored {
 
 /// The rows that the state `n` is made of: from its keyframe up to it. The one place that knows where they lie.
 pub async fn chain(conn: &mut dyn Connection, run: &RunId, n: i64) -> Result<Vec<Row>, Error> {
-    let sql = "SELECT n, seq, created_at, keyframe, weight, encoding, body, state_hash, hash FROM snapshots \
+    let sql = "SELECT run, n, seq, created_at, keyframe, weight, encoding, body, state_hash, hash, seal FROM snapshots \
          WHERE run = $1 AND n <= $2 AND n >= (SELECT keyframe FROM snapshots WHERE run = $1 AND n = $2) ORDER BY n";
     conn.fetch(sql, params![run.as_str(), n]).await
 }
