@@ -19,8 +19,9 @@ use crate::{
     },
     live::Live,
     pages::{
-        not_found::NotFoundPage, run::RunPage, runs::RunsPage, settings::SettingsPage,
-        shell::Shell, signin::SignInPage, workers::WorkersPage,
+        audit::AuditPage, edit::EditPage, inbox::InboxPage, not_found::NotFoundPage,
+        resume::ResumePage, run::RunPage, runs::RunsPage, settings::SettingsPage, shell::Shell,
+        signin::SignInPage, workers::WorkersPage,
     },
 };
 
@@ -65,6 +66,10 @@ pub fn App() -> impl IntoView {
             <Routes fallback=NotFoundPage>
                 <Route path=path!("/") view=RunsPage ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id") view=RunPage ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/resume") view=ResumePage ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/edit") view=EditPage ssr=SsrMode::Async/>
+                <Route path=path!("/inbox") view=InboxPage ssr=SsrMode::Async/>
+                <Route path=path!("/audit") view=AuditPage ssr=SsrMode::Async/>
                 <Route path=path!("/workers") view=WorkersPage ssr=SsrMode::Async/>
                 <Route path=path!("/settings") view=SettingsPage ssr=SsrMode::Async/>
                 <Route path=path!("/signin") view=SignInPage ssr=SsrMode::Async/>

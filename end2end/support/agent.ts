@@ -52,6 +52,13 @@ export class Agent {
     return (text ? JSON.parse(text) : {}) as T;
   }
 
+  async get<T = Json>(path: string): Promise<T> {
+    const response = await fetch(`${this.#url}/v1${path}`, { headers: { authorization: `Bearer ${this.#token}` } });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${text}`);
+    return JSON.parse(text) as T;
+  }
+
   /** Creates a run; `agent` and `title` matter most on a screen. */
   async create(run: Json): Promise<string> {
     const answer = await this.post<{ run: { id: string } }>("/runs", run);

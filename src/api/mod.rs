@@ -4,6 +4,7 @@ pub mod access;
 pub mod audit;
 pub mod decisions;
 pub mod error;
+pub mod groups;
 pub mod plan;
 pub mod runs;
 pub mod session;

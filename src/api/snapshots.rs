@@ -1,10 +1,11 @@
 //! The states of a run.
 
 use leptos::prelude::*;
+use serde_json::Value;
 use server_fn::codec::Json;
 
 use super::AppError;
-use crate::domain::{RunId, sheet::StateSheet};
+use crate::domain::{AsOf, RunId, diff::Change, edit::EditSheet, sheet::StateSheet};
 
 /// The state after the step `seq`, or the newest one before it if it committed none.
 #[server(endpoint = "snapshots/after_step", input = Json)]
@@ -15,3 +16,75 @@ pub async fn after_step(run: RunId, seq: i64) -> Result<StateSheet, AppError> {
     let own = snapshot.seq == Some(seq);
     Ok(StateSheet::of(snapshot, own))
 }
+
+/// What stands at `path` in the current state, to be edited.
+#[server(ReadToEdit, endpoint = "snapshots/to_edit", input = Json)]
+pub async fn to_edit(run: RunId, path: String) -> Result<AsOf<EditSheet>, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    let store = super::store()?;
+    super::as_of(&store, async {
+        let detail = store.run(&run).await?;
+        let state = store.snapshot(&run, detail.run.snapshot).await?.state;
+        let plan = store.plan(&run, &Default::default()).await?;
+        let next = plan.from.unwrap_or(detail.run.steps + 1);
+        EditSheet::of(
+            detail.run,
+            &state,
+            path,
+            detail.state_schema.is_some(),
+            next,
+        )
+    })
+    .await
+}
+
+/// What the run's schema says against this value at `path`: the place inside it, and why.
+#[server(CheckEdit, endpoint = "snapshots/check", input = Json)]
+pub async fn check(
+    run: RunId,
+    path: String,
+    value: Value,
+) -> Result<Vec<(String, String)>, AppError> {
+    use crate::domain::{Problem, patch};
+    super::authorise(crate::domain::Action::Read)?;
+    let store = super::store()?;
+    let detail = store.run(&run).await?;
+    let Some(schema) = detail.state_schema else {
+        return Ok(Vec::new());
+    };
+    let state = match path.is_empty() {
+        true => value,
+        false => {
+            let mut state = store.snapshot(&run, detail.run.snapshot).await?.state;
+            patch::tokens(&path).map_err(|why| Problem::invalid("path", why))?;
+            let place = state.pointer_mut(&path);
+            *place.ok_or_else(|| Problem::not_found("value in the state"))? = value;
+            state
+        }
+    };
+    let checked = jsonschema::validator_for(&schema)
+        .map_err(|error| Problem::invalid("state_schema", error))?;
+    let errors = checked.iter_errors(&state).take(ERRORS_MAX);
+    let said = errors.map(|error| (error.instance_path().to_string(), error.to_string()));
+    Ok(said.collect())
+}
+
+/// What a schema says at most at once.
+#[cfg(feature = "ssr")]
+const ERRORS_MAX: usize = 20;
+
+/// What changed between two states of a run: enough to read, not to restore.
+#[server(ReadChange, endpoint = "snapshots/change", input = Json)]
+pub async fn change(run: RunId, from: i64, to: i64) -> Result<Vec<Change>, AppError> {
+    use crate::domain::{diff, tree::Tree};
+    super::authorise(crate::domain::Action::Read)?;
+    let store = super::store()?;
+    let old = store.snapshot(&run, from).await?.state;
+    let new = store.snapshot(&run, to).await?.state;
+    let mut changes = diff::diff(&Tree::from(old), &Tree::from(new));
+    changes.truncate(CHANGES_MAX);
+    Ok(changes)
+}
+
+#[cfg(feature = "ssr")]
+const CHANGES_MAX: usize = 100;

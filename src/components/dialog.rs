@@ -1,13 +1,18 @@
 //! A question above the page. It is part of the URL, so it opens without WASM too; with WASM it is modal.
 
 use leptos::{ev, html, prelude::*};
-use leptos_router::hooks::use_navigate;
+use leptos_router::{NavigateOptions, hooks::use_navigate};
 
 #[component]
 pub fn Dialog(
-    #[prop(into)] title: String,
+    /// Without it, the dialog's content has a title with the id `labelled`.
+    #[prop(into, optional)]
+    title: Option<String>,
+    #[prop(default = "dialog-title")] labelled: &'static str,
     /// Where "Back" and Esc lead.
-    back: &'static str,
+    #[prop(into)]
+    back: String,
+    #[prop(default = "sheet dialog")] class: &'static str,
     children: Children,
 ) -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
@@ -21,11 +26,15 @@ pub fn Dialog(
     });
     let cancel = move |event: ev::Event| {
         event.prevent_default();
-        navigate(back, Default::default());
+        let options = NavigateOptions {
+            scroll: false,
+            ..NavigateOptions::default()
+        };
+        navigate(&back, options);
     };
     view! {
-        <dialog node_ref=dialog open class="sheet dialog" aria-labelledby="dialog-title" on:cancel=cancel>
-            <h2 id="dialog-title">{title}</h2>
+        <dialog node_ref=dialog open class=class aria-labelledby=labelled on:cancel=cancel>
+            {title.map(|title| view! { <h2 id="dialog-title">{title}</h2> })}
             {children()}
         </dialog>
     }

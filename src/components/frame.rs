@@ -16,17 +16,27 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Runs,
+    Inbox,
     Workers,
+    Audit,
     Settings,
 }
 
 impl Section {
-    pub const ALL: [Self; 3] = [Self::Runs, Self::Workers, Self::Settings];
+    pub const ALL: [Self; 5] = [
+        Self::Runs,
+        Self::Inbox,
+        Self::Workers,
+        Self::Audit,
+        Self::Settings,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Runs => "Runs",
+            Self::Inbox => "Inbox",
             Self::Workers => "Workers",
+            Self::Audit => "Audit",
             Self::Settings => "Settings",
         }
     }
@@ -34,7 +44,9 @@ impl Section {
     pub fn href(self) -> &'static str {
         match self {
             Self::Runs => "/",
+            Self::Inbox => "/inbox",
             Self::Workers => "/workers",
+            Self::Audit => "/audit",
             Self::Settings => "/settings",
         }
     }
@@ -43,7 +55,9 @@ impl Section {
     pub fn key(self) -> &'static str {
         match self {
             Self::Runs => "r",
+            Self::Inbox => "i",
             Self::Workers => "w",
+            Self::Audit => "a",
             Self::Settings => "s",
         }
     }

@@ -7,13 +7,15 @@ use super::keyboard::{Keys, KeysSwitch};
 /// Keys of one place: what is pressed, one key after the other or one of several, and what it does.
 type Group = (&'static str, &'static [(&'static str, &'static str)]);
 
-const KEYS: [Group; 3] = [
+const KEYS: [Group; 4] = [
     (
         "Everywhere",
         &[
             ("/", "search"),
             ("g r", "all runs"),
+            ("g i", "inbox"),
             ("g w", "workers"),
+            ("g a", "audit log"),
             ("g s", "settings"),
             ("?", "this sheet"),
             ("Esc", "close, or leave the search box"),
@@ -35,6 +37,17 @@ const KEYS: [Group; 3] = [
             ("[ ]", "previous, next change of state"),
             ("f", "follow the newest step"),
             ("+ − 0", "on the timeline: zoom in, out, fit"),
+            ("r", "review the plan and resume"),
+            ("t", "retry: chosen in the plan"),
+            ("s", "skip: chosen in the plan"),
+            ("e", "edit the state"),
+        ],
+    ),
+    (
+        "Inbox and plans",
+        &[
+            ("1–9", "choose an answer; sends nothing"),
+            ("Ctrl/⌘+Enter", "send, resume, save"),
         ],
     ),
 ];

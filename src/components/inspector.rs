@@ -85,6 +85,10 @@ pub fn Inspector(
     #[prop(into)] extra: Signal<Option<Result<Extra, AppError>>>,
     /// The address of each tab.
     href: Callback<Tab, String>,
+    /// What may be done about the step: beside its name, and above its tabs.
+    #[prop(into, optional)]
+    acts: ViewFn,
+    #[prop(into, optional)] above: ViewFn,
 ) -> impl IntoView {
     let banner = move || {
         let (step, run) = (step.get()?, run.get()?);
@@ -126,8 +130,12 @@ pub fn Inspector(
     };
     view! {
         <article class="inspector" aria-labelledby="step-title">
-            {move || step.get().map(|step| view! { <Head step/> })}
+            <div class="inspector-top">
+                {move || step.get().map(|step| view! { <Head step/> })}
+                {move || acts.run()}
+            </div>
             {banner}
+            {move || above.run()}
             <nav class="tabs" aria-label="Parts of the step">
                 {Tab::ALL.into_iter().enumerate().map(link).collect_view()}
             </nav>

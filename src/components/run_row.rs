@@ -42,8 +42,8 @@ pub fn RunRow(#[prop(into)] run: Signal<Run>, selection: Selection) -> impl Into
             <td class="cell-figure cell-elapsed" role="cell"><Elapsed span=Signal::derive(move || run.with(span))/></td>
             <td class="cell-figure cell-cost" role="cell">{cost}</td>
             <td class="cell-action" role="cell">
-                {move || run.with(|run| action(run.status)).map(|verb| {
-                    let href = run.with(|run| format!("/runs/{}", run.id));
+                {move || run.with(|run| action(run.status)).map(|(verb, ask)| {
+                    let href = run.with(|run| format!("/runs/{}{ask}", run.id));
                     view! { <a class="button" href=href tabindex="-1" aria-hidden="true">{verb}</a> }
                 })}
             </td>
@@ -67,11 +67,11 @@ pub fn span(run: &Run) -> Option<Span> {
     })
 }
 
-/// The verb of the row's button, where a person is needed.
-fn action(status: RunStatus) -> Option<&'static str> {
+/// The verb of the row's button where a person is needed, and what the run's page then asks.
+fn action(status: RunStatus) -> Option<(&'static str, &'static str)> {
     match status {
-        RunStatus::Crashed | RunStatus::Failed => Some("Review"),
-        RunStatus::Waiting => Some("Look"),
+        RunStatus::Crashed | RunStatus::Failed => Some(("Review", "?ask=resume")),
+        RunStatus::Waiting => Some(("Look", "")),
         _ => None,
     }
 }

@@ -72,6 +72,14 @@ impl Selection {
         self.anchor.set_value(None);
     }
 
+    /// Picks all rows that are shown, as many as one decision may carry.
+    pub fn pick_shown(self) {
+        let shown = self
+            .shown
+            .with_value(|shown| shown.keys().cloned().collect::<Vec<_>>());
+        shown.iter().for_each(|id| self.pick(id, true));
+    }
+
     fn has(self, id: &RunId) -> bool {
         self.picked.with(|picked| picked.contains_key(id))
     }
@@ -197,10 +205,7 @@ pub fn SelectAll(selection: Selection) -> impl IntoView {
         if selection.picked.with_untracked(|picked| !picked.is_empty()) {
             return selection.clear();
         }
-        let shown = selection
-            .shown
-            .with_value(|shown| shown.keys().cloned().collect::<Vec<_>>());
-        shown.iter().for_each(|id| selection.pick(id, true));
+        selection.pick_shown();
     };
     view! {
         <label class="pick">

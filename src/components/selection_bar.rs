@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use leptos::{html, prelude::*, web_sys};
 
-use super::selection::{Picked, Selection};
+use super::{
+    run_actions::resumable,
+    selection::{Picked, Selection},
+};
 use crate::domain::{
     DecisionKind, RunId, RunStatus,
     bulk::{Decided, Ordered},
@@ -48,6 +51,7 @@ pub fn SelectionBar(
                 <button type="button" class="button" on:click=move |_| copy(&picked.get_untracked())>"Copy ids"</button>
                 <button type="button" class="button" on:click=move |_| open(&picked.get_untracked())>"Open in new tabs"</button>
                 {move || may_decide.get().then(|| view! {
+                    <button type="button" class="button" on:click=move |_| ask(DecisionKind::Resume)>"Resume…"</button>
                     <button type="button" class="button" on:click=move |_| ask(DecisionKind::Pause)>"Pause…"</button>
                     <button type="button" class="button" on:click=move |_| ask(DecisionKind::Cancel)>"Cancel…"</button>
                 })}
@@ -135,6 +139,7 @@ fn Outcome(kind: DecisionKind, outcome: Vec<Decided>) -> impl IntoView {
     });
     let title = match kind {
         DecisionKind::Pause => format!("Asked {done} to pause"),
+        DecisionKind::Resume => format!("Resumed {done}"),
         _ => format!("Asked {done} to stop"),
     };
     view! {
@@ -151,6 +156,7 @@ fn Outcome(kind: DecisionKind, outcome: Vec<Decided>) -> impl IntoView {
 fn heading(kind: DecisionKind, n: usize) -> String {
     let verb = match kind {
         DecisionKind::Pause => "Pause",
+        DecisionKind::Resume => "Resume",
         _ => "Cancel",
     };
     match n {
@@ -162,6 +168,9 @@ fn heading(kind: DecisionKind, n: usize) -> String {
 /// What will happen, by what each run is: "2 stop at their next step boundary, 1 at once".
 fn consequences(kind: DecisionKind, picked: &BTreeMap<RunId, Picked>) -> String {
     let count = |fits: &dyn Fn(&Picked) -> bool| picked.values().filter(|it| fits(it)).count();
+    if kind == DecisionKind::Resume {
+        return resumed(count(&|it| resumable(it.status)), picked.len());
+    }
     let over = |it: &Picked| it.status.over();
     let paused = |it: &Picked| it.status == RunStatus::Paused && kind == DecisionKind::Pause;
     let idle = |it: &Picked| over(it) || paused(it);
@@ -200,6 +209,20 @@ fn consequences(kind: DecisionKind, picked: &BTreeMap<RunId, Picked>) -> String 
         _ => "",
     };
     format!("{}.{undone}", said.join(", "))
+}
+
+/// What a resume of several does.
+fn resumed(fits: usize, all: usize) -> String {
+    let rest = match all - fits {
+        0 => String::new(),
+        1 => " 1 is neither crashed, failed nor paused, and stays as it is.".to_owned(),
+        n => format!(" {n} are neither crashed, failed nor paused, and stay as they are."),
+    };
+    let each = if fits == 1 { "The one" } else { "Each" };
+    format!(
+        "{each} whose effects are known goes on by its own plan: a step that stopped is tried again with the same key. \
+         A run with an unknown effect is left for you to look at.{rest}"
+    )
 }
 
 fn copy(picked: &BTreeMap<RunId, Picked>) {
@@ -247,6 +270,12 @@ mod tests {
         assert_eq!(
             consequences(DecisionKind::Pause, &two),
             "1 is over already, 1 is paused already."
+        );
+        assert_eq!(heading(DecisionKind::Resume, 3), "Resume 3 runs");
+        let said = consequences(DecisionKind::Resume, &three);
+        assert!(
+            said.contains("2 are neither crashed, failed nor paused"),
+            "{said}"
         );
     }
 }

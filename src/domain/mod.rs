@@ -9,8 +9,10 @@ pub mod bulk;
 pub mod counts;
 pub mod decision;
 pub mod diff;
+pub mod edit;
 pub mod event;
 pub mod failure;
+pub mod form;
 pub mod frame;
 pub mod hash;
 pub mod ids;
@@ -38,6 +40,7 @@ pub mod terms;
 pub mod time;
 pub mod timeline;
 pub mod tree;
+pub mod typed;
 pub mod words;
 pub mod worker;
 

@@ -1,7 +1,12 @@
 //! One file per route; a page owns its resources and hands what they hold to components.
 
+pub mod audit;
+pub mod deciding;
+pub mod edit;
+pub mod inbox;
 pub mod kept;
 pub mod not_found;
+pub mod resume;
 pub mod run;
 pub mod runs;
 pub mod settings;

@@ -1,9 +1,11 @@
 //! `/runs/:id`: what happened in one sentence, the timeline, the steps, and one step in full.
 
+mod ask;
 mod extra;
 mod held;
 mod keys;
 mod live;
+mod notes;
 mod pin;
 mod place;
 mod read;
@@ -16,19 +18,25 @@ use leptos_router::{
     hooks::{use_navigate, use_params_map, use_query_map},
 };
 
-use self::{keys::RunKeys, place::Place, read::Read, steps::StepsColumn};
-use super::{not_found::say_not_found, shell::Page};
+use self::{ask::Asked, keys::RunKeys, notes::Notes, place::Place, read::Read, steps::StepsColumn};
+use super::{
+    deciding::Deciding,
+    not_found::say_not_found,
+    shell::{Page, Shell},
+};
 use crate::{
     api::AppError,
     components::{
+        answer::Answer,
         frame::{Crumb, Here},
         inspector::{Inspector, Tab},
         notice::{Notice, Refused},
+        run_actions::{RunActions, StepActions},
         run_head::RunHead,
         run_row,
         timeline::{Go, TimelineView},
     },
-    domain::{Code, Problem, RunId},
+    domain::{Action, Code, DecisionKind, Problem, RunId, StepStatus},
     live::Follow,
 };
 
@@ -39,7 +47,7 @@ enum Found {
     Refused(AppError),
 }
 
-fn run_id(text: &str) -> Result<RunId, AppError> {
+pub fn run_id(text: &str) -> Result<RunId, AppError> {
     text.parse().map_err(|_| Problem::not_found("run").into())
 }
 
@@ -95,7 +103,7 @@ fn Run(id: Memo<String>, read: Read, place: Memo<Place>) -> impl IntoView {
     }
 }
 
-fn missing(error: AppError) -> impl IntoView {
+pub fn missing(error: AppError) -> impl IntoView {
     if !error.is(Code::NotFound) {
         return view! { <Title text="Run · Step47"/><Refused error/> }.into_any();
     }
@@ -173,6 +181,82 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
             ..it.clone()
         }))
     });
+    let shell = expect_context::<Shell>();
+    let may = Memo::new(move |_| shell.may(Action::Decide));
+    let asked_at = StoredValue::new(id.clone());
+    let ask_href = Callback::new(move |kind: DecisionKind| {
+        let step = selected.get();
+        let place = place.with(|it| Place {
+            step: it.step.or(step),
+            ..it.plain()
+        });
+        asked_at.with_value(|id| match kind {
+            DecisionKind::Edit => format!("/runs/{id}/edit"),
+            // These two only choose in the plan.
+            DecisionKind::Retry | DecisionKind::Commit => Place {
+                choose: Some(kind),
+                ..place.asking(Some(DecisionKind::Resume))
+            }
+            .href(id),
+            kind => place.asking(Some(kind)).href(id),
+        })
+    });
+    let skip_href = move || {
+        let waits = step.with(|it| {
+            it.as_ref()
+                .is_some_and(|it| it.detail.step.status == StepStatus::Waiting)
+        });
+        match waits {
+            true => ask_href.run(DecisionKind::Skip),
+            false => asked_at.with_value(|id| {
+                let step = selected.get();
+                place.with(|it| {
+                    Place {
+                        step: it.step.or(step),
+                        choose: Some(DecisionKind::Skip),
+                        ..it.asking(Some(DecisionKind::Resume))
+                    }
+                    .href(id)
+                })
+            }),
+        }
+    };
+    let status = Memo::new(move |_| run.with(|run| run.as_ref().map(|run| run.status)));
+    let step_status =
+        Memo::new(move |_| step.with(|it| it.as_ref().map(|it| it.detail.step.status)));
+    let acts = move || {
+        let status = step_status.get()?;
+        let helps = matches!(
+            status,
+            StepStatus::Crashed | StepStatus::Failed | StepStatus::Waiting
+        );
+        (helps && may.get()).then(|| {
+            view! {
+                <StepActions
+                    waiting=status == StepStatus::Waiting
+                    edit=ask_href.run(DecisionKind::Edit)
+                    retry=ask_href.run(DecisionKind::Retry)
+                    skip=skip_href()
+                />
+            }
+        })
+    };
+    let deciding = Deciding::new(move |_| read.one.refetch(), move || read.run.refetch());
+    let gate = Memo::new(move |_| {
+        let it = step.with(|it| it.as_ref().map(|it| it.detail.clone()))?;
+        let waits = it.step.status == StepStatus::Waiting && may.get();
+        it.gate.filter(|_| waits).map(|gate| (it.step.seq, gate))
+    });
+    let version = Signal::derive(move || run.with(|run| run.as_ref().map(|run| run.version)));
+    let answer = move || {
+        let (seq, gate) = gate.get()?;
+        let on_decide = Callback::new(move |body| deciding.send(asked_at.get_value(), body));
+        Some(view! {
+            <section class="question" aria-label="Question">
+                <Answer gate step=seq version id="step" busy=deciding.busy refused=deciding.refused on_decide/>
+            </section>
+        })
+    };
     let tab = Signal::derive(move || place.with(|it| it.tab));
     let is_live =
         Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|run| !run.status.over())));
@@ -186,14 +270,17 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
     view! {
         <Title text=title/>
         {move || read.event().map(|event| view! { <Follow event/> })}
-        <RunKeys id=id.clone() selected href=step_href follow following/>
+        <RunKeys id=id.clone() selected href=step_href follow following ask=ask_href skip=Signal::derive(skip_href) status may/>
         <RunHead sheet asking>
             {move || (is_live.get() || following.get()).then(|| view! {
                 <a class="button" href=move || follow.run(!following.get()) aria-pressed=move || following.get().to_string() role="button">
                     {move || if following.get() { "Following" } else { "Follow" }}<kbd>"F"</kbd>
                 </a>
             })}
+            {move || may.get().then(|| view! { <RunActions status href=ask_href/> })}
         </RunHead>
+        <Notes run read/>
+        <Asked id=id.clone() place read run selected/>
         <TimelineView timeline run selected listed href on_go/>
         <div class="run-columns">
             <section class="steps-column" aria-label="Steps">
@@ -205,7 +292,7 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
                     <Notice title="No step has begun"><p>"The first one appears here the moment the agent begins it."</p></Notice>
                 })}
                 {move || selected.get().is_some().then(|| view! {
-                    <Inspector step run=sheet tab extra=read.extra() href=tab_href/>
+                    <Inspector step run=sheet tab extra=read.extra() href=tab_href acts above=answer/>
                 })}
             </section>
         </div>

@@ -25,7 +25,7 @@ use crate::{
         sidebar::Sidebar,
     },
     domain::{
-        Action, AsOf, RunId,
+        Action, AsOf, DecisionKind, RunId,
         bulk::{Decided, Ordered},
         needs::{Alike, NeedsYou},
         protocol::RunPage,
@@ -122,7 +122,10 @@ fn Orders(selection: Selection) -> impl IntoView {
     let order = Callback::new(move |order: Ordered| {
         spawn_local(async move {
             let all = order.runs.clone();
-            let decided = api::runs::decide_many(order).await;
+            let decided = match order.kind {
+                DecisionKind::Resume => api::groups::resume(order).await,
+                _ => api::runs::decide_many(order).await,
+            };
             let refused = |error: &AppError| {
                 let runs = all.into_iter();
                 let each = |(run, _)| Decided {
@@ -224,6 +227,11 @@ fn list_view(
     let query = filter.query();
     let older = Older::new(query.clone(), page.next.clone());
     let plain = query.is_plain();
+    let first = page
+        .runs
+        .first()
+        .map(|run| format!("/runs/{}/resume", run.id));
+    let group = Alike::asked(&query).and(first);
     let listed = page
         .runs
         .into_iter()
@@ -239,6 +247,13 @@ fn list_view(
     let searched = empty && page.next.is_some();
     view! {
         <Follow event/>
+        {group.map(|first| view! {
+            <p class="group-bar">
+                "These runs stopped alike. Resume one first and see whether it goes on; then the rest whose effects are known. "
+                <a class="button" href=first>"Resume one first…"</a>" "
+                <button type="button" class="button" on:click=move |_| selection.pick_shown()>"Select the rest"</button>
+            </p>
+        })}
         <RunsTable
             rows
             older=older.runs()

@@ -9,7 +9,7 @@ use crate::{
         frame::{Crumb, Here, Section, TopBar},
         notify::{LOOK_EVERY, Notify},
     },
-    domain::{AsOf, Counts, Principal},
+    domain::{Action, AsOf, Counts, Principal},
     live::{Follow, Live, Message, patience},
 };
 
@@ -48,6 +48,12 @@ impl Shell {
             (read, told) => told.or(read),
         };
         newest.map(|counts| counts.value)
+    }
+
+    /// Whether the reader may do this. Reads a resource: only below `Transition`.
+    pub fn may(self, action: Action) -> bool {
+        let me = self.me.get().and_then(Result::ok);
+        me.is_some_and(|me| me.role.may(action))
     }
 
     pub fn needs(self) -> Option<i64> {

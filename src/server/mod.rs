@@ -1,10 +1,12 @@
 //! The axum server: what answers a request.
 
 mod agent;
+mod audit;
 mod auth;
 mod body;
 mod broken;
 pub mod config;
+mod decide;
 mod health;
 mod live;
 mod pages;

@@ -11,7 +11,10 @@ use axum::{
 use futures::FutureExt as _;
 use std::{panic::AssertUnwindSafe, time::Instant};
 
-use super::{App, agent, auth, broken, health, live, pages, problem::Refusal, settings, signin};
+use super::{
+    App, agent, audit, auth, broken, decide, health, live, pages, problem::Refusal, settings,
+    signin,
+};
 use crate::domain::{Code, Problem};
 
 pub fn router(app: App) -> Router {
@@ -24,6 +27,9 @@ pub fn router(app: App) -> Router {
         .route("/live", get(live::follow))
         .route("/signin", post(signin::sign_in))
         .route("/settings", post(settings::change))
+        .route("/runs/{id}/resume", post(decide::resume))
+        .route("/runs/{id}/edit", post(decide::edit))
+        .route("/audit.jsonl", get(audit::export))
         .route("/signout", post(signin::sign_out))
         .fallback(fallback)
         .method_not_allowed_fallback(not_allowed)

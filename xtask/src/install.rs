@@ -88,7 +88,8 @@ pub fn npm_packages(directory: &Path) -> Result<()> {
     if installed.is_some() && installed >= changed(directory.join("package-lock.json")) {
         return Ok(());
     }
-    process::step("install the npm packages of end2end/", || {
+    let name = directory.file_name().unwrap_or_default().to_string_lossy();
+    process::step(&format!("install the npm packages of {name}/"), || {
         let mut npm = Command::new("npm");
         npm.args(["ci", "--no-audit", "--no-fund"])
             .current_dir(directory);

@@ -3,6 +3,7 @@
 mod bench;
 mod css;
 mod e2e;
+mod editor;
 mod install;
 mod lint;
 mod postgres;

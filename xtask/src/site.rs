@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::{css, process, wasm, workspace::Workspace};
+use crate::{css, editor, process, wasm, workspace::Workspace};
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -41,6 +41,7 @@ pub fn build(workspace: &Workspace, kind: Kind) -> Result<PathBuf> {
         pkg.join("step47.css"),
         css::bundle(&workspace.root.join("style/main.css"))?,
     )?;
+    editor::bundle(workspace, &pkg)?;
     copy_all(&workspace.root.join("public"), &site)?;
     if kind == Kind::Release {
         process::step("compress the site (brotli)", || compress_all(&site))?;
@@ -48,7 +49,7 @@ pub fn build(workspace: &Workspace, kind: Kind) -> Result<PathBuf> {
     Ok(site)
 }
 
-fn is_newer(output: &Path, input: &Path) -> bool {
+pub fn is_newer(output: &Path, input: &Path) -> bool {
     let changed = |path| fs::metadata(path).and_then(|it| it.modified()).ok();
     changed(output).is_some() && changed(output) > changed(input)
 }

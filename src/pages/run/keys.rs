@@ -1,12 +1,15 @@
-//! Keys of a run's page: `n`/`p` problems, `[`/`]` changes of state, `f` follow.
+//! Keys of a run's page: `n`/`p` problems, `[`/`]` changes of state, `f` follow, `r` plan, `t` retry, `s` skip, `e` edit.
 
 use leptos::{ev, prelude::*, task::spawn_local};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
 
 use crate::{
     api,
-    components::keyboard::Keys,
-    domain::{RunId, step_query::Direction},
+    components::{
+        keyboard::Keys,
+        run_actions::{editable, resumable},
+    },
+    domain::{DecisionKind, RunId, RunStatus, step_query::Direction},
 };
 
 #[component]
@@ -18,6 +21,12 @@ pub fn RunKeys(
     /// The address with following on or off.
     follow: Callback<bool, String>,
     #[prop(into)] following: Signal<bool>,
+    /// The address that asks for a decision.
+    ask: Callback<DecisionKind, String>,
+    /// The address that skips the selected step.
+    skip: Signal<String>,
+    #[prop(into)] status: Signal<Option<RunStatus>>,
+    #[prop(into)] may: Signal<bool>,
 ) -> impl IntoView {
     let keys = expect_context::<Keys>();
     let navigate = use_navigate();
@@ -47,7 +56,14 @@ pub fn RunKeys(
                     }
                 });
             };
+            let resumes = may.get_untracked() && status.get_untracked().is_some_and(resumable);
+            let edits = may.get_untracked() && status.get_untracked().is_some_and(editable);
+            let asked = |kind| go.run(untrack(|| ask.run(kind)));
             match key.as_str() {
+                "r" if resumes => asked(DecisionKind::Resume),
+                "t" if resumes => asked(DecisionKind::Retry),
+                "s" if edits => go.run(skip.get_untracked()),
+                "e" if edits => asked(DecisionKind::Edit),
                 "n" => look(true, Direction::Later),
                 "p" => look(true, Direction::Earlier),
                 "]" => look(false, Direction::Later),

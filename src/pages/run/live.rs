@@ -59,7 +59,10 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
         read.beside.refetch();
     });
     let redraw = Soon::new(REDRAW, move || read.picture.refetch());
-    let rest = Soon::new(REST, move || read.run.refetch());
+    let rest = Soon::new(REST, move || {
+        read.run.refetch();
+        read.decided.refetch();
+    });
     let patch = move |frame: &Frame| {
         let ours = |run: &&Run| id.with_untracked(|id| run.id.as_str() == id);
         let Some(run) = frame.runs.iter().find(ours) else {
@@ -83,6 +86,7 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
             true => {
                 read.run.refetch();
                 read.asked.refetch();
+                read.decided.refetch();
             }
             false => rest.ask(),
         }

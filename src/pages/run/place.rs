@@ -6,7 +6,7 @@ use leptos_router::params::ParamsMap;
 use crate::{
     components::inspector::Tab,
     domain::{
-        RunId,
+        DecisionKind, RunId,
         timeline::{Axis, Stretch, TimelineQuery},
     },
 };
@@ -29,6 +29,10 @@ pub struct Place {
     pub after: Option<i64>,
     /// The step where the run is, whichever that is by now.
     pub follow: bool,
+    /// The decision that is asked for above the page; `resume` is the plan.
+    pub ask: Option<DecisionKind>,
+    /// What the plan has chosen at first.
+    pub choose: Option<DecisionKind>,
 }
 
 impl Place {
@@ -58,6 +62,21 @@ impl Place {
                 .map(str::to_owned),
             after: number("after"),
             follow: params.get_str("follow") == Some("1"),
+            ask: params.get_str("ask").and_then(|it| it.parse().ok()),
+            choose: params.get_str("choose").and_then(|it| it.parse().ok()),
+        }
+    }
+
+    /// With nothing asked above the page.
+    pub fn plain(&self) -> Self {
+        self.asking(None)
+    }
+
+    pub fn asking(&self, ask: Option<DecisionKind>) -> Self {
+        Self {
+            ask,
+            choose: None,
+            ..self.clone()
         }
     }
 
@@ -103,6 +122,8 @@ impl Place {
             ("find", self.find.clone()),
             ("after", number(self.after)),
             ("follow", self.follow.then(|| "1".into())),
+            ("ask", self.ask.map(|it| it.as_str().to_owned())),
+            ("choose", self.choose.map(|it| it.as_str().to_owned())),
         ];
         for (name, value) in pairs {
             if let Some(value) = value {
@@ -126,6 +147,8 @@ mod tests {
             window: Some(Stretch { from: 10, to: 90 }),
             fold: Some(false),
             find: Some("status:failed charge".into()),
+            ask: Some(DecisionKind::Resume),
+            choose: Some(DecisionKind::Skip),
             ..Place::default()
         };
         let run: RunId = "01JCR8V0Q4".parse().unwrap();

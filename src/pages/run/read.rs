@@ -8,6 +8,7 @@ use crate::{
     components::inspector::Extra,
     domain::{
         AsOf, Code, Run, RunId,
+        decision::DecisionPage,
         outline::StepWindow,
         protocol::StepPage,
         sheet::{RunSheet, StepSheet},
@@ -32,6 +33,10 @@ pub struct Read {
     pub found: Resource<Option<Result<StepPage, AppError>>>,
     /// Who asks for runs of this agent, if this one waits for a worker.
     pub asked: Resource<Option<Asking>>,
+    /// What people decided about it, newest first.
+    pub decided: Resource<Result<DecisionPage, AppError>>,
+    /// The run that this one is a fork of.
+    pub origin: Resource<Option<Run>>,
     /// The run as the newest frame has it, and that frame's event.
     pub newer: RwSignal<Option<(i64, Run)>>,
     /// The step that the run is at, for those who follow.
@@ -77,6 +82,19 @@ impl Read {
                         true => api::workers::asking(run.agent).await.ok(),
                         false => None,
                     }
+                },
+            ),
+            decided: Resource::new_blocking(
+                move || id.get(),
+                |id| async move { api::decisions::of_run(run_id(&id)?, None).await },
+            ),
+            origin: Resource::new_blocking(
+                move || (),
+                move |()| async move {
+                    let run = run.await.ok()?.value.run;
+                    let parent = run.parent.filter(|_| run.forked_at.is_some())?;
+                    let found = api::runs::some(vec![parent.run]).await.ok()?;
+                    found.value.into_iter().next()
                 },
             ),
             run,

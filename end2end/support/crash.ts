@@ -1,0 +1,58 @@
+// A sample agent that was really killed inside its card charge, and what it did outside the store: each executed step
+// and each effect is a line in a file of its own.
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { expect } from "@playwright/test";
+
+import type { Agent } from "./agent.ts";
+import type { Server } from "./server.ts";
+import { startWorker, type Worker } from "./worker.ts";
+
+export const CHARGE = "charge:INV-2214";
+
+export interface Crash {
+  id: string;
+  /** The keys of the steps that were executed, in order. */
+  executed(): Promise<string[]>;
+  /** The idempotency keys that the provider saw, in order; it keeps one effect per key. */
+  effects(): Promise<string[]>;
+  /** A worker that takes whatever runs of this agent are released. */
+  goOn(): Worker;
+}
+
+async function lines(path: string): Promise<string[]> {
+  const text = await readFile(path, "utf8").catch(() => "");
+  return text.split("\n").filter(Boolean);
+}
+
+export async function killedAgent(server: Server, agent: Agent): Promise<Crash> {
+  const directory = await mkdtemp(join(tmpdir(), "step47-crash-"));
+  const [counts, effects] = [join(directory, "counts"), join(directory, "effects")];
+  const id = `e2e-${randomUUID()}`;
+  const files = ["--count-file", counts, "--effects-file", effects];
+  const args = ["--run", id, "--speed", "4000", "--ttl-ms", "1500", "--die-at", "47", ...files];
+  const worker = startWorker(server, agent, "invoice-reconciler", args);
+  expect(await worker.ended).toBe("SIGKILL");
+  await expect.poll(() => statusOf(agent, id), { timeout: 20_000 }).toBe("crashed");
+  return {
+    id,
+    executed: () => lines(counts),
+    effects: () => lines(effects),
+    goOn: () => startWorker(server, agent, "invoice-reconciler", ["--poll", "--speed", "200", ...files]),
+  };
+}
+
+export async function statusOf(agent: Agent, id: string): Promise<string> {
+  const answer = await agent.get<{ run: { status: string } }>(`/runs/${id}`);
+  return answer.run.status;
+}
+
+/** The first 46 steps were executed once, by the agent that was killed. */
+export function expectNothingAgain(executed: string[]): void {
+  const before = executed.slice(0, 46);
+  expect(new Set(before).size).toBe(46);
+  for (const key of before) expect(executed.filter((it) => it === key), key).toHaveLength(1);
+}

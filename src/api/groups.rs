@@ -1,0 +1,65 @@
+//! Several runs at once: fifty crashes with one cause are one decision, where their effects are known.
+
+use leptos::prelude::*;
+use server_fn::codec::Json;
+
+use super::AppError;
+use crate::domain::bulk::{Decided, Ordered};
+
+/// Runs that one order may name.
+#[cfg(feature = "ssr")]
+const RUNS_MAX: usize = 200;
+
+/// Resumes each run whose effects are known, by a decision and a plan of its own: what waits for a decision is tried
+/// again. A run with an unknown effect is left for someone to look at; one that is refused stops no other.
+#[server(ResumeMany, endpoint = "groups/resume", input = Json)]
+pub async fn resume(order: Ordered) -> Result<Vec<Decided>, AppError> {
+    use crate::domain::{Action, Problem};
+    let author = super::authorise(Action::Decide)?;
+    if order.reason.trim().is_empty() {
+        return Err(Problem::invalid("reason", "say why: it is kept with the decision").into());
+    }
+    if order.runs.len() > RUNS_MAX {
+        return Err(Problem::invalid("runs", format!("at most {RUNS_MAX} at once")).into());
+    }
+    let store = super::store()?;
+    let mut decided = Vec::with_capacity(order.runs.len());
+    for (run, version) in order.runs {
+        let refused = resume_one(&store, &author, &run, version, order.reason.trim()).await;
+        let refused = refused.err().map(|problem| problem.detail);
+        decided.push(Decided { run, refused });
+    }
+    Ok(decided)
+}
+
+#[cfg(feature = "ssr")]
+async fn resume_one(
+    store: &crate::store::Store,
+    author: &crate::domain::Principal,
+    run: &crate::domain::RunId,
+    version: i64,
+    reason: &str,
+) -> Result<(), crate::domain::Problem> {
+    use crate::domain::{
+        Code, DecisionKind, Problem,
+        plan::{PlanQuery, PlanStep},
+        protocol::{Choice, Decide},
+    };
+    let plan = store.plan(run, &PlanQuery::default()).await?;
+    let unknown = |step: &&PlanStep| step.effect.as_ref().is_some_and(|it| it.unknown);
+    if let Some(step) = plan.missing().find(unknown) {
+        let why = format!("the effect of {} is unknown: look at it", step.name);
+        return Err(Problem::new(Code::DecisionRefused, why));
+    }
+    let waits = plan.missing().filter_map(|step| step.seq);
+    let choices = waits.map(|seq| Choice::new(DecisionKind::Retry, seq));
+    let order = Decide {
+        if_version: Some(version),
+        plan: Some(plan.hash),
+        choices: choices.collect(),
+        reason: Some(reason.to_owned()),
+        ..Decide::new(DecisionKind::Resume)
+    };
+    store.decide(run.clone(), author.clone(), order).await?;
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! Rewind and fork, plan first: what the run goes back to, every effect that is not undone, and which of them may
+//! happen again.
+
+use leptos::{ev, prelude::*};
+use std::collections::BTreeSet;
+
+use super::refusal::Refusal;
+use crate::{
+    api::AppError,
+    domain::{
+        DecisionKind, StepStatus,
+        plan::{LeftBehind, Plan},
+        protocol::Decide,
+        words,
+    },
+};
+
+#[component]
+pub fn BranchSheet(
+    /// Rewind or fork.
+    kind: DecisionKind,
+    /// From before this step.
+    step: i64,
+    plan: Plan,
+    back: String,
+    #[prop(into)] busy: Signal<bool>,
+    #[prop(into)] refused: Signal<Option<AppError>>,
+    on_decide: Callback<Decide>,
+) -> impl IntoView {
+    let fork = kind == DecisionKind::Fork;
+    let reason = RwSignal::new(String::new());
+    let again = RwSignal::new(BTreeSet::<i64>::new());
+    let left: BTreeSet<i64> = plan.left_behind.iter().map(|it| it.seq).collect();
+    let open = Memo::new(move |_| again.with(|again| left.difference(again).count()));
+    let lacks = Memo::new(move |_| {
+        let reason = reason.with(|it| it.trim().is_empty());
+        match (open.get(), reason) {
+            (0, false) => None,
+            (0, true) => Some("a reason is missing".to_owned()),
+            (n, reason) => {
+                let effects = if n == 1 {
+                    "1 effect is".into()
+                } else {
+                    format!("{n} effects are")
+                };
+                let and = if reason {
+                    ", and a reason is missing"
+                } else {
+                    ""
+                };
+                Some(format!("{effects} not accepted{and}"))
+            }
+        }
+    });
+    let version = plan.version;
+    let submit = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        if lacks.with_untracked(Option::is_some) {
+            return;
+        }
+        on_decide.run(Decide {
+            if_version: (!fork).then_some(version),
+            step: Some(step),
+            again: again.get_untracked().into_iter().collect(),
+            reason: Some(reason.get_untracked().trim().to_owned()),
+            ..Decide::new(kind)
+        });
+    };
+    let seq = words::number(step);
+    let title = match fork {
+        true => format!("Fork from before step {seq}"),
+        false => format!("Rewind to before step {seq}"),
+    };
+    let does = match fork {
+        true => format!(
+            "A new run begins with the state and the results before step {seq}. This run stays as it is."
+        ),
+        false => format!(
+            "The state goes back to what it was before step {seq}. Step {seq} and all after it stay visible as superseded and are executed again."
+        ),
+    };
+    let kept = words::number(plan.saved.steps);
+    let nothing = plan.left_behind.is_empty();
+    let row = move |it: LeftBehind| {
+        let seq = it.seq;
+        let happened = match it.status {
+            StepStatus::Committed => "happened",
+            _ => "may have happened",
+        };
+        let key = it.effect.key.clone();
+        view! {
+            <li class="plan-row is-decide">
+                <label class="choice">
+                    <input type="checkbox" name="again" value=seq.to_string()
+                        prop:checked=move || again.with(|all| all.contains(&seq))
+                        on:change=move |event| again.update(|all| {
+                            if event_target_checked(&event) { all.insert(seq); } else { all.remove(&seq); }
+                        })/>
+                    <span class="choice-words">
+                        <b>{words::number(seq)}" "<bdi>{it.name}</bdi></b>", "<bdi>{it.effect.words.clone()}</bdi>
+                        " "<span class="tone-crashed">{happened}" and is not undone"</span>
+                        <span class="dim">": "<bdi>{it.effect.target.clone()}</bdi>{key.map(|key| view! { ", key "<bdi class="mono">{key}</bdi> })}". It may happen again, with a new key."</span>
+                    </span>
+                </label>
+            </li>
+        }
+    };
+    view! {
+        <form class="plan branch" on:submit=submit aria-labelledby="plan-title">
+            <header class="plan-head">
+                <h2 id="plan-title">{title}</h2>
+                <p class="dim">{does}</p>
+                <p>{kept}" steps are replayed from checkpoints, not executed again."</p>
+            </header>
+            {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
+            {match nothing {
+                true => view! { <p class="plan-row">"No effect is left behind."</p> }.into_any(),
+                false => view! {
+                    <p class="plan-row"><b class="tone-crashed">"Not undone. Tick each that may happen again:"</b></p>
+                    <ul class="left-behind">{plan.left_behind.clone().into_iter().map(row).collect_view()}</ul>
+                }.into_any(),
+            }}
+            <footer class="plan-foot">
+                <label class="reason">
+                    "Reason"
+                    <input type="text" class="input" name="reason" maxlength="1000" autocomplete="off" placeholder="kept in the audit log"
+                        prop:value=move || reason.get() on:input=move |event| reason.set(event_target_value(&event))/>
+                </label>
+                <p class="dim missing" role="status">{move || lacks.get()}</p>
+                <a class="button" href=back>"Back"</a>
+                <button type="submit" class="button primary" disabled=move || busy.get() || lacks.with(Option::is_some)>
+                    {if fork { "Fork run" } else { "Rewind run" }}
+                </button>
+            </footer>
+        </form>
+    }
+    .into_any()
+}

@@ -1,0 +1,110 @@
+//! One decision about a run, in a dialog: what will happen, the reason, "Back" and a verb.
+
+use leptos::{ev, prelude::*};
+
+use super::{dialog::Dialog, refusal::Refusal};
+use crate::{
+    api::AppError,
+    domain::{DecisionKind, Run, protocol::Decide, words},
+};
+
+/// The decisions that need no more than a reason.
+pub const PLAIN: [DecisionKind; 6] = [
+    DecisionKind::Pause,
+    DecisionKind::Cancel,
+    DecisionKind::Note,
+    DecisionKind::Pin,
+    DecisionKind::Claim,
+    DecisionKind::Acknowledge,
+];
+
+/// What the button says.
+pub fn verb(kind: DecisionKind) -> &'static str {
+    match kind {
+        DecisionKind::Pause => "Pause run",
+        DecisionKind::Cancel => "Cancel run",
+        DecisionKind::Note => "Add note",
+        DecisionKind::Pin => "Pin run",
+        DecisionKind::Claim => "I am looking",
+        DecisionKind::Acknowledge => "Acknowledge",
+        DecisionKind::Skip => "Skip step",
+        DecisionKind::Rewind => "Rewind run",
+        DecisionKind::Fork => "Fork run",
+        _ => "Decide",
+    }
+}
+
+/// What will happen to this run.
+fn consequence(kind: DecisionKind, run: &Run) -> String {
+    let live = run.lease.is_some();
+    match kind {
+        DecisionKind::Pause if live => "The worker is asked to stop at its next step boundary. What is in flight may still commit.".into(),
+        DecisionKind::Pause => "The run stops at once: no worker holds it. It goes on when someone resumes it.".into(),
+        DecisionKind::Cancel if live => "The worker is asked to stop at its next step boundary, for good. What is in flight may still commit. Nothing that the run did outside is undone.".into(),
+        DecisionKind::Cancel => "The run ends here, for good: it cannot be resumed, only forked. Nothing that it did outside is undone.".into(),
+        DecisionKind::Note => "Everyone who opens this run sees the note. It changes nothing.".into(),
+        DecisionKind::Pin => "Retention keeps all states of this run from now on.".into(),
+        DecisionKind::Claim => "Others see that you are looking at this run. It keeps nobody from deciding, and ends by itself.".into(),
+        DecisionKind::Acknowledge => format!("The run stays {} and leaves “Needs you”.", run.status),
+        _ => String::new(),
+    }
+}
+
+#[component]
+pub fn DecideSheet(
+    kind: DecisionKind,
+    #[prop(into)] run: Signal<Option<Run>>,
+    /// Where "Back" leads.
+    back: String,
+    #[prop(into)] busy: Signal<bool>,
+    #[prop(into)] refused: Signal<Option<AppError>>,
+    on_decide: Callback<Decide>,
+) -> impl IntoView {
+    let text = RwSignal::new(String::new());
+    let note = kind == DecisionKind::Note;
+    let submit = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        let said = text.get_untracked().trim().to_owned();
+        let needs_version = matches!(kind, DecisionKind::Acknowledge | DecisionKind::Cancel);
+        let version = run.with_untracked(|run| run.as_ref().map(|run| run.version));
+        on_decide.run(Decide {
+            if_version: version.filter(|_| needs_version),
+            text: note.then(|| said.clone()),
+            reason: (!note).then_some(said),
+            ..Decide::new(kind)
+        });
+    };
+    let title = move || match note {
+        true => "Add a note".to_owned(),
+        false => verb(kind).to_owned(),
+    };
+    let words = move || run.with(|run| run.as_ref().map(|run| consequence(kind, run)));
+    view! {
+        <Dialog title=title() back=back.clone()>
+            <p class="sheet-text">{words}</p>
+            {move || refused.get().map(|error| view! { <Refusal error/> })}
+            <form on:submit=submit>
+                <label class="field">
+                    {if note { "Note" } else { "Reason" }}
+                    <textarea name="reason" rows="2" required=true maxlength="1000" autofocus=true
+                        prop:value=move || text.get()
+                        on:input=move |event| text.set(event_target_value(&event))></textarea>
+                </label>
+                <div class="sheet-foot">
+                    <a class="button" href=back>"Back"</a>
+                    <button type="submit" class="button primary" disabled=move || busy.get()>{verb(kind)}</button>
+                </div>
+            </form>
+        </Dialog>
+    }
+    .into_any()
+}
+
+/// What the page says once it is done.
+pub fn said(kind: DecisionKind) -> String {
+    let mut words = words::decided(kind).to_owned();
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    words
+}

@@ -1,0 +1,73 @@
+//! A field for JSON. A script of its own (`editor/`) makes it an editor where it could be bundled; without it, and
+//! without WASM, it is a plain field. What is wrong is said below it in both, with its line.
+
+use leptos::{html, prelude::*, web_sys};
+
+use crate::domain::typed::Wrong;
+
+const SCRIPT: &str = "/pkg/editor.js";
+
+#[component]
+pub fn JsonField(
+    name: &'static str,
+    #[prop(into)] label: String,
+    text: RwSignal<String>,
+    #[prop(into)] wrong: Signal<Vec<Wrong>>,
+) -> impl IntoView {
+    let field = NodeRef::<html::Textarea>::new();
+    Effect::new(move || load_editor());
+    // The editor reads the field once; what the page puts there later, such as a draft, it must be told of.
+    Effect::new(move || {
+        let text = text.get();
+        if let Some(field) = field.get()
+            && field.value() != text
+        {
+            field.set_value(&text);
+            if let Ok(event) = web_sys::Event::new("json-editor:take") {
+                let _ = field.dispatch_event(&event);
+            }
+        }
+    });
+    let problems = move || {
+        let lines = wrong.with(|all| {
+            let line = |it: &Wrong| format!("{}:{}", it.line, it.what.replace('\n', " "));
+            all.iter().map(line).collect::<Vec<_>>()
+        });
+        lines.join("\n")
+    };
+    let said = |it: Wrong| {
+        view! { <li>"Line " <b>{it.line}</b> ": " <bdi>{it.what}</bdi></li> }
+    };
+    let first = text.get_untracked();
+    view! {
+        <json-editor class="json-editor" attr:problems=problems>
+            <textarea node_ref=field class="json-field mono" name=name aria-label=label spellcheck="false" autocomplete="off" rows="24"
+                aria-describedby="json-wrong"
+                on:input=move |event| text.set(event_target_value(&event))>{first}</textarea>
+        </json-editor>
+        <ul id="json-wrong" class="json-wrong tone-crashed" aria-live="polite">
+            {move || wrong.get().into_iter().map(said).collect_view()}
+        </ul>
+    }
+    .into_any()
+}
+
+/// Asks for the editor's script, once; the page that needs it is the only one that does.
+fn load_editor() {
+    use leptos::wasm_bindgen::JsCast as _;
+    let document = document();
+    if document
+        .query_selector("script[data-editor]")
+        .is_ok_and(|found| found.is_some())
+    {
+        return;
+    }
+    let script = document.create_element("script").ok();
+    let script = script.and_then(|it| it.dyn_into::<web_sys::HtmlScriptElement>().ok());
+    if let (Some(script), Some(head)) = (script, document.head()) {
+        script.set_type("module");
+        script.set_src(SCRIPT);
+        let _ = script.set_attribute("data-editor", "");
+        let _ = head.append_child(&script);
+    }
+}

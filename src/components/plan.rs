@@ -1,0 +1,131 @@
+//! The resume plan: what will happen to each step, what has to be decided, and the button that does it. Nothing is
+//! sent before that.
+
+mod choices;
+mod figures;
+mod pick;
+mod rows;
+
+use leptos::{ev, html, prelude::*};
+
+use self::{figures::Figures, rows::Rows};
+use super::refusal::Refusal;
+use crate::{
+    api::AppError,
+    domain::{
+        DecisionKind, RunId,
+        plan::{Plan, Taker},
+        protocol::Decide,
+        words,
+        worker::Asking,
+    },
+};
+pub use pick::{Picked, Picks, Way, first_picks, missing, order, posted};
+
+/// Where else the plan leads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Elsewhere {
+    pub back: String,
+    pub edit: String,
+    pub rewind: String,
+    pub fork: String,
+}
+
+#[component]
+pub fn PlanView(
+    plan: Plan,
+    agent: String,
+    /// What a button elsewhere asked for.
+    #[prop(optional_no_strip)]
+    choose: Option<DecisionKind>,
+    elsewhere: Elsewhere,
+    /// Whether this person may decide.
+    may: bool,
+    reason: RwSignal<String>,
+    #[prop(into)] busy: Signal<bool>,
+    #[prop(into)] refused: Signal<Option<AppError>>,
+    on_resume: Callback<Decide>,
+) -> impl IntoView {
+    let picks = RwSignal::new(first_picks(&plan, choose));
+    // Without WASM the button is always there: the server says what is missing.
+    let ready = RwSignal::new(false);
+    Effect::new(move || ready.set(true));
+    let kept = StoredValue::new(plan.clone());
+    let lacks =
+        Memo::new(move |_| kept.with_value(|plan| missing(plan, &picks.get(), &reason.get())));
+    let form = NodeRef::<html::Form>::new();
+    let send = move || {
+        let made = kept.with_value(|plan| {
+            pick::order(plan, &picks.get_untracked(), reason.get_untracked().trim())
+        });
+        if let (Ok(order), false) = (made, busy.get_untracked()) {
+            on_resume.run(order);
+        }
+    };
+    let submit = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        send();
+    };
+    let keys = move |event: ev::KeyboardEvent| {
+        if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
+            event.prevent_default();
+            send();
+        }
+    };
+    let title = match plan.from {
+        Some(seq) => format!("Resume from step {}", words::number(seq)),
+        None => "Resume".into(),
+    };
+    let open = may && plan.refused.is_none();
+    let action = action(&plan.run);
+    view! {
+        <form class="plan" class:has-foot=true node_ref=form method="post" action=action on:submit=submit on:keydown=keys aria-labelledby="plan-title">
+            <input type="hidden" name="plan" value=plan.hash.to_string()/>
+            <input type="hidden" name="version" value=plan.version.to_string()/>
+            <header class="plan-head">
+                <h2 id="plan-title">{title}</h2>
+                <p class="dim">"What will happen when a worker picks this run up. Nothing has been sent yet. "<TakerWords agent taker=plan.taker.clone()/></p>
+            </header>
+            {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
+            {plan.refused.clone().map(|why| view! {
+                <div class="refused"><p><b>"It cannot be resumed now: "</b><bdi>{why}</bdi>"."</p></div>
+            })}
+            <Figures plan=plan.clone()/>
+            <Rows plan=plan.clone() picks elsewhere=elsewhere.clone() open/>
+            <footer class="plan-foot">
+                {open.then(|| view! {
+                    <label class="reason">
+                        "Reason"
+                        <input type="text" class="input" name="reason" maxlength="1000" autocomplete="off" placeholder="kept in the audit log"
+                            prop:value=move || reason.get() on:input=move |event| reason.set(event_target_value(&event))/>
+                    </label>
+                    <p class="dim missing" role="status">{move || lacks.get()}</p>
+                })}
+                {(!may).then(|| view! { <p class="dim">"Your role reads, and does not decide: ask an operator."</p> })}
+                <a class="button" href=elsewhere.back>"Back"</a>
+                {open.then(|| view! {
+                    <button type="submit" class="button primary" disabled=move || busy.get() || (ready.get() && lacks.with(Option::is_some))>
+                        "Resume run "<kbd aria-hidden="true">"⌘↵"</kbd>
+                    </button>
+                })}
+            </footer>
+        </form>
+    }
+    .into_any()
+}
+
+fn action(run: &RunId) -> String {
+    format!("/runs/{run}/resume")
+}
+
+/// Whether a worker is there to take the run.
+#[component]
+fn TakerWords(agent: String, taker: Taker) -> impl IntoView {
+    let asking = Asking {
+        workers: taker.workers,
+        last: taker.last,
+    };
+    let alone = taker.workers == 0;
+    view! { <span class:tone-waiting=alone><super::asking::AskingWords agent asking/>"."</span> }
+        .into_any()
+}

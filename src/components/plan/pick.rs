@@ -1,0 +1,157 @@
+//! What an operator picked for the steps that wait for a decision, and the order that it makes. No view in it.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+use crate::domain::{
+    DecisionKind, Recovery,
+    plan::{Plan, PlanStep},
+    protocol::{Choice, Decide},
+    typed,
+};
+
+/// A way out for one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// I checked: it happened; this is its result.
+    Happened,
+    /// I checked: it did not happen.
+    NewKey,
+    SameKey,
+    Skip,
+}
+
+impl Way {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Happened => "happened",
+            Self::NewKey => "new_key",
+            Self::SameKey => "same_key",
+            Self::Skip => "skip",
+        }
+    }
+
+    pub fn of(word: &str) -> Option<Self> {
+        let all = [Self::Happened, Self::NewKey, Self::SameKey, Self::Skip];
+        all.into_iter().find(|way| way.as_str() == word)
+    }
+
+    /// It takes a result that someone enters.
+    pub fn gives(self) -> bool {
+        matches!(self, Self::Happened | Self::Skip)
+    }
+
+    fn kind(self) -> DecisionKind {
+        match self {
+            Self::Happened => DecisionKind::Commit,
+            Self::NewKey | Self::SameKey => DecisionKind::Retry,
+            Self::Skip => DecisionKind::Skip,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Picked {
+    pub way: Option<Way>,
+    /// As typed; nothing is `null`.
+    pub result: String,
+}
+
+/// By step.
+pub type Picks = BTreeMap<i64, Picked>;
+
+/// What is picked before anyone did: nothing where the rule is `ask`, unless a button elsewhere asked for it.
+pub fn first_picks(plan: &Plan, choose: Option<DecisionKind>) -> Picks {
+    let first = |step: &PlanStep| {
+        let way = match choose {
+            Some(DecisionKind::Retry) => Some(Way::SameKey),
+            Some(DecisionKind::Skip) => Some(Way::Skip),
+            Some(DecisionKind::Commit) => Some(Way::Happened),
+            _ if step.recovery != Recovery::Ask => Some(Way::SameKey),
+            _ => None,
+        };
+        let picked = Picked {
+            way,
+            result: String::new(),
+        };
+        Some((step.seq?, picked))
+    };
+    plan.missing().filter_map(first).collect()
+}
+
+/// The order that carries out the plan, or what it lacks.
+pub fn order(plan: &Plan, picks: &Picks, reason: &str) -> Result<Decide, String> {
+    if let Some(lacks) = missing(plan, picks, reason) {
+        return Err(lacks);
+    }
+    let mut choices = Vec::new();
+    for seq in plan.missing().filter_map(|step| step.seq) {
+        let picked = picks.get(&seq).cloned().unwrap_or_default();
+        let Some(way) = picked.way else { continue };
+        let result = typed_result(seq, &picked)?;
+        choices.push(Choice {
+            result: way.gives().then_some(result),
+            new_key: way == Way::NewKey,
+            ..Choice::new(way.kind(), seq)
+        });
+    }
+    Ok(Decide {
+        if_version: Some(plan.version),
+        plan: Some(plan.hash),
+        reason: Some(reason.to_owned()),
+        choices,
+        ..Decide::new(DecisionKind::Resume)
+    })
+}
+
+fn typed_result(seq: i64, picked: &Picked) -> Result<Value, String> {
+    match picked.result.trim() {
+        "" => Ok(Value::Null),
+        text => typed::parse(text).map_err(|wrong| {
+            format!(
+                "the result of step {seq} is not JSON: line {}: {}",
+                wrong.line, wrong.what
+            )
+        }),
+    }
+}
+
+/// What is still missing, in words.
+pub fn missing(plan: &Plan, picks: &Picks, reason: &str) -> Option<String> {
+    let open = plan.missing().filter_map(|step| step.seq);
+    let undecided = open.filter(|seq| picks.get(seq).is_none_or(|it| it.way.is_none()));
+    let undecided = undecided.count();
+    for (seq, picked) in picks {
+        if picked.way.is_some_and(Way::gives)
+            && let Err(why) = typed_result(*seq, picked)
+        {
+            return Some(why);
+        }
+    }
+    match (undecided, reason.trim().is_empty()) {
+        (0, false) => None,
+        (0, true) => Some("a reason is missing".into()),
+        (1, true) => Some("1 decision and a reason are missing".into()),
+        (1, false) => Some("1 decision is missing".into()),
+        (n, true) => Some(format!("{n} decisions and a reason are missing")),
+        (n, false) => Some(format!("{n} decisions are missing")),
+    }
+}
+
+/// What a plain form posted: `way.47=skip`, `result.47=…`.
+pub fn posted<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>) -> Picks {
+    let mut picks = Picks::new();
+    for (name, text) in fields {
+        let (what, seq) = name.split_once('.').unwrap_or((name, ""));
+        let Ok(seq) = seq.parse::<i64>() else {
+            continue;
+        };
+        let picked = picks.entry(seq).or_default();
+        match what {
+            "way" => picked.way = Way::of(text),
+            "result" => picked.result = text.to_owned(),
+            _ => {}
+        }
+    }
+    picks
+}

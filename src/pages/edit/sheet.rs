@@ -1,0 +1,273 @@
+//! The editor and all that is said about what is typed.
+
+use std::time::Duration;
+
+use leptos::{ev, prelude::*, task::spawn_local};
+use leptos_router::{NavigateOptions, hooks::use_navigate};
+
+use super::draft;
+use crate::{
+    api,
+    components::{
+        changes::Changes, json_field::JsonField, refusal::Refusal, run_actions::editable,
+        toast::Toasts,
+    },
+    domain::{
+        Action, Code, DecisionKind, decision,
+        diff::{self, Change},
+        edit::EditSheet,
+        tree::Tree,
+        typed::{self, Wrong},
+        words,
+    },
+    pages::{deciding::Deciding, shell::Shell},
+};
+
+/// After the last key, the schema is asked.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Longer texts are compared when they are saved, not while they are typed.
+const LIVE_MAX: usize = 2 << 20;
+
+#[component]
+pub fn EditBody(sheet: EditSheet) -> impl IntoView {
+    let text = RwSignal::new(sheet.text.clone());
+    let reason = RwSignal::new(String::new());
+    // What the edit is based on; after a conflict the reader may base it on what is true now.
+    let base = RwSignal::new(sheet.clone());
+    let theirs = RwSignal::new(None::<EditSheet>);
+    let restored = RwSignal::new(None::<i64>);
+    let by_schema = RwSignal::new(Vec::<(String, String)>::new());
+    let ready = RwSignal::new(false);
+    Effect::new(move || ready.set(true));
+    Effect::new(move || {
+        let base = base.get_untracked();
+        if let Some(draft) = draft::read(&base).filter(|it| it.text != base.text) {
+            restored.set(Some(draft.snapshot));
+            text.set(draft.text);
+        }
+    });
+    let parsed = Memo::new(move |_| text.with(|text| typed::parse(text)));
+    let changed = Memo::new(move |_| text.with(|text| base.with(|base| *text != base.text)));
+    Effect::new(move || {
+        let text = text.get();
+        if ready.get_untracked() {
+            draft::keep(&base.get_untracked(), &text);
+        }
+    });
+    check_by_schema(base, parsed, by_schema);
+    let wrong = Signal::derive(move || match parsed.get() {
+        Err(wrong) => vec![wrong],
+        Ok(_) => {
+            let inside = |path: &str| {
+                let at = base.with(|base| base.path.len());
+                path.get(at..).unwrap_or_default().to_owned()
+            };
+            let line = |(path, what): (String, String)| Wrong {
+                line: text.with(|text| typed::line_of(text, &inside(&path))),
+                what: format!("{what} ({path})"),
+            };
+            by_schema.get().into_iter().map(line).collect()
+        }
+    });
+    let toasts = expect_context::<Toasts>();
+    let shell = expect_context::<Shell>();
+    let navigate = use_navigate();
+    let home = format!("/runs/{}", sheet.run.id);
+    let deciding = {
+        let home = home.clone();
+        Deciding::new(
+            move |_| {
+                draft::forget(&base.get_untracked());
+                toasts.say("Saved as a new snapshot");
+                navigate(&home, NavigateOptions::default());
+            },
+            move || read_theirs(base, theirs),
+        )
+    };
+    let lacks = Memo::new(move |_| {
+        let no_reason = reason.with(|it| it.trim().is_empty());
+        match (parsed.with(Result::is_err), changed.get(), no_reason) {
+            (true, ..) => Some("this is not JSON that can be stored"),
+            (_, false, _) => Some("nothing is changed"),
+            (_, _, true) => Some("a reason is missing"),
+            _ => None,
+        }
+    });
+    let save = move || {
+        if lacks.with_untracked(Option::is_some) {
+            return;
+        }
+        let order = text.with_untracked(|text| {
+            base.with_untracked(|base| base.order(text, &reason.get_untracked()))
+        });
+        if let Ok(order) = order {
+            let run = base.with_untracked(|base| base.run.id.clone());
+            deciding.send(run, order);
+        }
+    };
+    let submit = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        save();
+    };
+    let keys = move |event: ev::KeyboardEvent| {
+        if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
+            event.prevent_default();
+            save();
+        }
+    };
+    let discard = move |_| {
+        draft::forget(&base.get_untracked());
+        restored.set(None);
+        text.set(base.with_untracked(|base| base.text.clone()));
+    };
+    let rebase = move |_| {
+        if let Some(now) = theirs.get_untracked() {
+            base.set(now);
+            theirs.set(None);
+            deciding.refused.set(None);
+        }
+    };
+    let closed = decision::allowed(
+        DecisionKind::Edit,
+        sheet.run.status,
+        sheet.run.lease.is_some(),
+        None,
+    )
+    .err();
+    let may = move || shell.may(Action::Decide);
+    let open = editable(sheet.run.status) && closed.is_none();
+    let size = move || text.with(|text| words::size(text.len() as i64));
+    let one = sheet.path.clone();
+    let what = match one.as_str() {
+        "" => "Edit the state".to_owned(),
+        path => format!("Edit {path}"),
+    };
+    let label = match one.as_str() {
+        "" => "State as JSON".to_owned(),
+        path => format!("Value at {path} as JSON"),
+    };
+    let next = words::number(sheet.next);
+    view! {
+        <form class="edit" method="post" action=format!("{home}/edit") on:submit=submit on:keydown=keys>
+            <header class="page-head">
+                <h1><bdi>{what}</bdi></h1>
+                <p class="dim">"Saves a new snapshot; the one before stays readable. The next step will be "<b>{next}</b>" and sees it."</p>
+            </header>
+            <input type="hidden" name="version" value=sheet.run.version.to_string()/>
+            <input type="hidden" name="path" value=one.clone()/>
+            {closed.map(|why| view! { <div class="refused"><p><b>"It cannot be edited now: "</b><bdi>{why}</bdi>"."</p></div> })}
+            {move || deciding.refused.get().map(|error| view! { <Refusal error/> })}
+            {move || theirs.get().map(|now| view! { <BothSides base=base.get_untracked() now text=text.get_untracked() on_rebase=Callback::new(rebase)/> })}
+            {move || restored.get().map(|snapshot| view! {
+                <p class="verified" role="status">
+                    "Your draft is back, made from snapshot "<b class="mono">{snapshot}</b>
+                    {move || (base.with(|base| base.run.snapshot) != snapshot).then_some("; the state has changed since")}". "
+                    <button type="button" class="button quiet" on:click=discard>"Discard the draft"</button>
+                </p>
+            })}
+            <div class="edit-page">
+                <div class="edit-main">
+                    <JsonField name="state" label text wrong/>
+                    <p class="dim">{size}" · snapshot "<b class="mono">{sheet.run.snapshot}</b>{sheet.schema.then_some(" · checked by the run's schema")}</p>
+                </div>
+                <div class="edit-side">
+                    <h2>"What changes"</h2>
+                    {move || (changed.get() && ready.get()).then(|| view! { <Changes changes=compared(&base.get(), &text.get())/> })}
+                    {move || (!changed.get()).then(|| view! { <p class="dim">"Nothing yet: it is compared with the original while you type."</p> })}
+                    {(!one.is_empty()).then(|| view! { <p><a class="link" href=format!("{home}/edit")>"Edit the whole state instead"</a></p> })}
+                </div>
+            </div>
+            <footer class="plan-foot edit-foot">
+                <label class="reason">
+                    "Reason"
+                    <input type="text" class="input" name="reason" maxlength="1000" autocomplete="off" placeholder="kept in the audit log"
+                        prop:value=move || reason.get() on:input=move |event| reason.set(event_target_value(&event))/>
+                </label>
+                <p class="dim missing" role="status">{move || ready.get().then(|| lacks.get())}</p>
+                <a class="button" href=home.clone()>"Back"</a>
+                {move || (open && may()).then(|| view! {
+                    <button type="submit" class="button primary" disabled=move || deciding.busy.get() || (ready.get() && lacks.with(Option::is_some))>
+                        "Save state "<kbd aria-hidden="true">"⌘↵"</kbd>
+                    </button>
+                })}
+            </footer>
+        </form>
+    }
+    .into_any()
+}
+
+/// Someone was first: what they changed, and what this text would change, side by side.
+#[component]
+fn BothSides(
+    base: EditSheet,
+    now: EditSheet,
+    text: String,
+    on_rebase: Callback<leptos::ev::MouseEvent>,
+) -> impl IntoView {
+    let changed = compared(&base, &now.text);
+    let ours = compared(&base, &text);
+    view! {
+        <section class="verified" aria-label="Both sides">
+            <div class="sides">
+                <div><h2>"Changed meanwhile"</h2><Changes changes=changed/></div>
+                <div><h2>"Your change"</h2><Changes changes=ours/></div>
+            </div>
+            <p><button type="button" class="button" on:click=move |event| on_rebase.run(event)>"Base my edit on the state as it is now"</button></p>
+        </section>
+    }
+    .into_any()
+}
+
+fn compared(base: &EditSheet, text: &str) -> Vec<Change> {
+    if text.len() > LIVE_MAX {
+        return Vec::new();
+    }
+    match (typed::parse(&base.text), typed::parse(text)) {
+        (Ok(old), Ok(new)) => diff::diff(&Tree::from(old), &Tree::from(new)),
+        _ => Vec::new(),
+    }
+}
+
+/// Reads what is true now, after a conflict.
+fn read_theirs(base: RwSignal<EditSheet>, theirs: RwSignal<Option<EditSheet>>) {
+    let (run, path) = base.with_untracked(|base| (base.run.id.clone(), base.path.clone()));
+    spawn_local(async move {
+        match api::snapshots::to_edit(run, path).await {
+            Ok(now) => {
+                theirs.try_set(Some(now.value));
+            }
+            Err(error) => debug_assert!(!error.is(Code::Malformed), "{error}"),
+        }
+    });
+}
+
+/// Asks the server what the schema says, a moment after the last key.
+fn check_by_schema(
+    base: RwSignal<EditSheet>,
+    parsed: Memo<Result<serde_json::Value, Wrong>>,
+    by_schema: RwSignal<Vec<(String, String)>>,
+) {
+    let turn = StoredValue::new(0_u64);
+    Effect::new(move || {
+        let value = parsed.get();
+        let sheet = base.get_untracked();
+        turn.update_value(|turn| *turn += 1);
+        let mine = turn.get_value();
+        let (true, Ok(value)) = (sheet.schema, value) else {
+            return by_schema.set(Vec::new());
+        };
+        let ask = move || {
+            if turn.try_get_value() != Some(mine) {
+                return;
+            }
+            spawn_local(async move {
+                let said = api::snapshots::check(sheet.run.id, sheet.path, value).await;
+                if let (Ok(said), Some(true)) = (said, turn.try_get_value().map(|now| now == mine))
+                {
+                    by_schema.set(said);
+                }
+            });
+        };
+        set_timeout(ask, PAUSE);
+    });
+}

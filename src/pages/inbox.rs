@@ -1,0 +1,288 @@
+//! `/inbox`: every question that waits for a person, oldest first. A question that is answered elsewhere says so where
+//! it stands, and new ones come at the end: nothing moves while someone types.
+
+use std::collections::BTreeSet;
+
+use leptos::{ev, prelude::*, task::spawn_local, wasm_bindgen::JsCast as _, web_sys};
+use leptos_meta::Title;
+use leptos_router::{hooks::use_query_map, params::ParamsMap};
+
+use super::{
+    deciding::Deciding,
+    shell::{Page, Shell},
+};
+use crate::{
+    api::{self, AppError},
+    components::{
+        answer::{Answer, click_choice},
+        changes::Changes,
+        excerpt::ExcerptBlock,
+        frame::{Here, Section},
+        glyph::{Glyph, Shape},
+        keyboard::Keys,
+        notice::{Notice, Refused},
+        time::Ago,
+    },
+    domain::{
+        Action, AsOf, DecisionKind, RunId,
+        diff::Change,
+        inbox::{InboxItem, InboxPage as Questions},
+        sheet::Excerpt,
+        words,
+    },
+    live::{Follow, Live, Message, patience},
+};
+
+type Key = (RunId, i64);
+
+fn key(item: &InboxItem) -> Key {
+    (item.run.clone(), item.seq)
+}
+
+/// The questions on the screen, in the order they came.
+#[derive(Clone, Copy)]
+struct Shown {
+    items: RwSignal<Vec<InboxItem>>,
+    /// No longer waiting since they were shown.
+    gone: RwSignal<BTreeSet<Key>>,
+}
+
+impl Shown {
+    fn new() -> Self {
+        Self {
+            items: RwSignal::new(Vec::new()),
+            gone: RwSignal::new(BTreeSet::new()),
+        }
+    }
+
+    /// Takes in what waits now.
+    fn take(self, now: Vec<InboxItem>) {
+        let waiting: BTreeSet<_> = now.iter().map(key).collect();
+        let before: BTreeSet<_> = self
+            .items
+            .with_untracked(|all| all.iter().map(key).collect());
+        let gone = before.difference(&waiting).cloned().collect();
+        if self.gone.with_untracked(|it| *it != gone) {
+            self.gone.set(gone);
+        }
+        let (known, new): (Vec<_>, Vec<_>) =
+            now.into_iter().partition(|it| before.contains(&key(it)));
+        let moved = self.items.with_untracked(|all| {
+            let stale = |item: &InboxItem| all.iter().any(|it| key(it) == key(item) && it != item);
+            known.iter().any(stale)
+        });
+        if !new.is_empty() || moved {
+            self.items.update(|all| {
+                for item in known {
+                    if let Some(place) = all.iter_mut().find(|it| key(it) == key(&item)) {
+                        *place = item;
+                    }
+                }
+                all.extend(new);
+            });
+        }
+    }
+}
+
+#[component]
+pub fn InboxPage() -> impl IntoView {
+    let params = use_query_map();
+    let cursor = Memo::new(move |_| params.with(|it| it.get("cursor")));
+    let read = Resource::new_blocking(move || cursor.get(), api::decisions::inbox);
+    let again = patience(move || read.refetch());
+    expect_context::<Live>().listen(move |message| match message {
+        Message::Frame(frame) if frame.counts.is_some() => again(),
+        Message::Frame(_) => {}
+        Message::ReadAgain => again(),
+    });
+    view! {
+        <Title text="Inbox · Step47"/>
+        <Page here=Here::Section(Section::Inbox)>
+            <main id="main" class="main" tabindex="-1">
+                <header class="page-head">
+                    <h1>"Inbox"</h1>
+                    <p class="dim">"what waits for an answer, oldest first"</p>
+                </header>
+                <Transition fallback=|| view! { <p class="loading" role="status">"Reading…"</p> }>
+                    <Body read cursor/>
+                </Transition>
+            </main>
+        </Page>
+    }
+    .into_any()
+}
+
+#[component]
+fn Body(
+    read: Resource<Result<AsOf<Questions>, AppError>>,
+    cursor: Memo<Option<String>>,
+) -> impl IntoView {
+    let shown = Shown::new();
+    let next = RwSignal::new(None::<String>);
+    let refused = Memo::new(move |_| match read.get()? {
+        Ok(AsOf { value, .. }) => {
+            next.set(value.next.clone());
+            shown.take(value.items);
+            None
+        }
+        Err(error) => Some(error),
+    });
+    keys();
+    let event = move || read.get().and_then(Result::ok).map(|it| it.event);
+    let empty = move || shown.items.with(Vec::is_empty);
+    let more = move || {
+        next.get().map(|next| {
+            let mut params = ParamsMap::new();
+            params.insert("cursor", next);
+            view! { <a class="button" href=format!("/inbox{}", params.to_query_string()) rel="next">"Newer questions"</a> }
+        })
+    };
+    move || {
+        // Read first: it fills what is shown.
+        if let Some(error) = refused.get() {
+            return view! { <Refused error/> }.into_any();
+        }
+        view! {
+            {move || event().map(|event| view! { <Follow event/> })}
+            {move || empty().then(|| view! {
+                <Notice title="Nothing waits for an answer">
+                    <p>"A question appears here the moment an agent reaches a gate."</p>
+                    <p><a class="button" href="/?view=needs">"Show what else needs you"</a></p>
+                </Notice>
+            })}
+            <div class="inbox">
+                <For each=move || shown.items.get() key=key let(item)>
+                    <Question item shown/>
+                </For>
+            </div>
+            <nav class="pager" aria-label="Pages of the inbox">
+                {move || cursor.get().is_some().then(|| view! { <a class="button" href="/inbox">"Oldest"</a> })}
+                {more}
+            </nav>
+        }
+        .into_any()
+    }
+}
+
+/// Digits choose in the question that has the focus, or in the first one.
+fn keys() {
+    let keys = expect_context::<Keys>();
+    Effect::new(move || {
+        let pressed = window_event_listener(ev::keydown, move |event| {
+            let Some(key) = keys.single(&event) else {
+                return;
+            };
+            let digit = key.len() == 1 && matches!(key.as_bytes()[0], b'1'..=b'9');
+            let focused = document()
+                .active_element()
+                .and_then(|it| it.closest(".question").ok().flatten());
+            let first = || {
+                document()
+                    .query_selector(".question:has([data-answer])")
+                    .ok()
+                    .flatten()
+            };
+            let place: Option<web_sys::Element> = focused.or_else(first);
+            if digit && place.is_some_and(|it| click_choice(it.unchecked_ref(), &key)) {
+                event.prevent_default();
+            }
+        });
+        on_cleanup(move || pressed.remove());
+    });
+}
+
+#[component]
+fn Question(item: InboxItem, shown: Shown) -> impl IntoView {
+    let shell = expect_context::<Shell>();
+    let mine = key(&item);
+    let version = {
+        let mine = mine.clone();
+        Signal::derive(move || {
+            shown
+                .items
+                .with(|all| all.iter().find(|it| key(it) == mine).map(|it| it.version))
+        })
+    };
+    let is_gone = {
+        let mine = mine.clone();
+        Memo::new(move |_| shown.gone.with(|gone| gone.contains(&mine)))
+    };
+    let answered = RwSignal::new(None::<DecisionKind>);
+    let deciding = Deciding::new(
+        move |answer| answered.set(Some(answer.decision.kind)),
+        || {},
+    );
+    let run = StoredValue::new(item.run.clone());
+    let on_decide = Callback::new(move |body| deciding.send(run.get_value(), body));
+    let title = item.title.clone().unwrap_or_else(|| item.agent.clone());
+    let href = format!("/runs/{}?step={}", item.run, item.seq);
+    let context = item.gate.context.as_ref().and_then(Excerpt::of);
+    let id = format!("{}-{}", item.run, item.seq);
+    let heading = format!("q-{id}");
+    let labelled = heading.clone();
+    let (gate, seq) = (item.gate.clone(), item.seq);
+    let settled = move || match (answered.get(), is_gone.get()) {
+        (Some(kind), _) => Some(format!("You {}.", words::decided(kind))),
+        (None, true) => {
+            Some("It no longer waits: someone decided, or the run moved on.".to_owned())
+        }
+        _ => None,
+    };
+    let may = move || shell.may(Action::Decide);
+    let answer = move || {
+        if settled().is_some() {
+            return None;
+        }
+        Some(match may() {
+            true => view! {
+                <Answer gate=gate.clone() step=seq version id=id.clone() busy=deciding.busy refused=deciding.refused on_decide/>
+            }
+            .into_any(),
+            false => view! { <p class="dim">"Your role reads, and does not decide: ask an operator."</p> }.into_any(),
+        })
+    };
+    view! {
+        <article class="question" aria-labelledby=labelled>
+            <div class="question-head">
+                <Glyph shape=Shape::Waiting/>
+                <a href=href data-row=""><b><bdi>{title}</bdi></b></a>
+                <span class="dim"><bdi>{item.agent.clone()}</bdi>" · step "{words::number(item.seq)}" "<bdi>{item.name.clone()}</bdi></span>
+                <span class="dim age">"waits since "<Ago at=item.since/></span>
+            </div>
+            <h2 id=heading><bdi>{item.gate.title.clone()}</bdi></h2>
+            <ExcerptBlock title="context" excerpt=context/>
+            {item.change.map(|(from, to)| view! { <LedHere run=item.run.clone() from to/> })}
+            {answer}
+            {move || settled().map(|said| view! { <p role="status"><b>{said}</b></p> })}
+        </article>
+    }
+    .into_any()
+}
+
+/// The change of state that led to the question, read when it is opened.
+#[component]
+fn LedHere(run: RunId, from: i64, to: i64) -> impl IntoView {
+    let changes = RwSignal::new(None::<Result<Vec<Change>, AppError>>);
+    let href = format!("/runs/{run}/diff?from={from}&to={to}");
+    let run = StoredValue::new(run);
+    let open = move |_| {
+        if changes.with_untracked(Option::is_some) {
+            return;
+        }
+        spawn_local(async move {
+            let read = api::snapshots::change(run.get_value(), from, to).await;
+            changes.try_set(Some(read));
+        });
+    };
+    view! {
+        <details class="led-here" on:toggle=open>
+            <summary>"What changed before it asked"</summary>
+            {move || changes.get().map(|read| match read {
+                Ok(changes) => view! { <Changes changes/> }.into_any(),
+                Err(error) => view! { <p class="dim">{error.0.detail}</p> }.into_any(),
+            })}
+            <p><a class="link" href=href>"Compare the two states"</a></p>
+        </details>
+    }
+    .into_any()
+}

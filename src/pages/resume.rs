@@ -1,0 +1,137 @@
+//! `/runs/:id/resume`: the resume plan as a page; the run's own page shows the same above itself.
+
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::{
+    NavigateOptions,
+    hooks::{use_navigate, use_params_map, use_query_map},
+};
+
+use super::{
+    deciding::Deciding,
+    run::{missing, run_id},
+    shell::{Page, Shell},
+};
+use crate::{
+    api,
+    components::{
+        frame::{Crumb, Here},
+        notice::Refused,
+        plan::{Elsewhere, PlanView},
+        run_row,
+        toast::Toasts,
+    },
+    domain::{Action, DecisionKind, RunId, plan::PlanQuery},
+    live::Follow,
+};
+
+#[component]
+pub fn ResumePage() -> impl IntoView {
+    let params = use_params_map();
+    let query = use_query_map();
+    let id = Memo::new(move |_| params.with(|it| it.get("id").unwrap_or_default()));
+    let run = Resource::new_blocking(
+        move || id.get(),
+        |id| async move { api::runs::one(run_id(&id)?).await },
+    );
+    let choose = move || query.with(|it| it.get_str("choose").and_then(|it| it.parse().ok()));
+    let crumbs = Signal::derive(move || {
+        let sheet = run.get().and_then(Result::ok);
+        let agent = sheet.map(|it| Crumb::of_agent(it.value.run.agent));
+        let id = id.get();
+        let short = run_id(&id).map_or_else(|_| "?".into(), |id| id.short().to_owned());
+        let of_run = Crumb {
+            text: short,
+            href: Some(format!("/runs/{id}")),
+        };
+        let here = Crumb {
+            text: "Resume".into(),
+            href: None,
+        };
+        agent.into_iter().chain([of_run, here]).collect()
+    });
+    let body = move || {
+        Some(match run.get()? {
+            Err(error) => missing(error).into_any(),
+            Ok(answer) => {
+                let it = answer.value.run;
+                let title = format!("Resume {} · Step47", run_row::title(&it));
+                let back = format!("/runs/{}", it.id);
+                view! {
+                    <Title text=title/>
+                    <Follow event=answer.event/>
+                    <h1 class="hidden">"Resume "<bdi>{run_row::title(&it)}</bdi></h1>
+                    <ResumeSheet id=it.id agent=it.agent choose=choose() back/>
+                }
+                .into_any()
+            }
+        })
+    };
+    view! {
+        <Page here=Here::BelowRuns crumbs>
+            <main id="main" class="main" tabindex="-1">
+                <Transition fallback=|| view! { <p class="loading" role="status">"Reading…"</p> }>{body}</Transition>
+            </main>
+        </Page>
+    }
+    .into_any()
+}
+
+/// The plan of one run, and what carries it out.
+#[component]
+pub fn ResumeSheet(
+    id: RunId,
+    agent: String,
+    #[prop(optional_no_strip)] choose: Option<DecisionKind>,
+    back: String,
+) -> impl IntoView {
+    let read = id.clone();
+    let plan = Resource::new_blocking(
+        move || read.clone(),
+        |id| api::plan::read(id, PlanQuery::default()),
+    );
+    let shell = expect_context::<Shell>();
+    let toasts = expect_context::<Toasts>();
+    let navigate = use_navigate();
+    let home = format!("/runs/{id}");
+    let leave = back.clone();
+    let deciding = Deciding::new(
+        move |_| {
+            toasts.say("Resumed: released, waits for a worker");
+            let options = NavigateOptions {
+                scroll: false,
+                ..NavigateOptions::default()
+            };
+            navigate(&leave, options);
+        },
+        move || plan.refetch(),
+    );
+    let elsewhere = Elsewhere {
+        back,
+        edit: format!("{home}/edit"),
+        rewind: format!("{home}?ask=rewind"),
+        fork: format!("{home}?ask=fork"),
+    };
+    let reason = RwSignal::new(String::new());
+    let run = StoredValue::new(id);
+    let on_resume = Callback::new(move |body| deciding.send(run.get_value(), body));
+    let body = move || {
+        let answer = plan.get()?;
+        Some(match answer {
+            Err(error) => view! { <Refused error/> }.into_any(),
+            Ok(answer) => {
+                let may = shell.may(Action::Decide);
+                let plan = answer.value;
+                view! {
+                    <PlanView plan agent=agent.clone() choose elsewhere=elsewhere.clone() may reason
+                        busy=deciding.busy refused=deciding.refused on_resume/>
+                }
+                .into_any()
+            }
+        })
+    };
+    view! {
+        <Transition fallback=|| view! { <p class="loading" role="status">"Reading the plan…"</p> }>{body}</Transition>
+    }
+    .into_any()
+}
