@@ -62,8 +62,31 @@ pub async fn apply(
     origin: &str,
     change: Change,
 ) -> Result<Changed, crate::store::Error> {
-    use crate::domain::Problem;
+    use crate::domain::audit::AuditKind;
     tracing::info!(by, ?change, "access changes");
+    let mut detail = serde_json::json!(change);
+    let action = detail["change"].as_str().unwrap_or_default().to_owned();
+    let changed = carry_out(store, by, origin, change).await;
+    let kind = match &changed {
+        Ok(_) => AuditKind::Access,
+        Err(crate::store::Error::Refused(problem)) => {
+            detail["refused"] = serde_json::json!(problem.detail);
+            AuditKind::Refused
+        }
+        Err(_) => return changed,
+    };
+    store.noted(kind, by, &action, detail).await;
+    changed
+}
+
+#[cfg(feature = "ssr")]
+async fn carry_out(
+    store: &crate::store::Store,
+    by: &str,
+    origin: &str,
+    change: Change,
+) -> Result<Changed, crate::store::Error> {
+    use crate::domain::Problem;
     let link = |name: String, secret: String| Changed::Link {
         name,
         url: format!("{origin}/signin?token={secret}"),

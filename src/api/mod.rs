@@ -28,12 +28,30 @@ pub fn authorise(action: Action) -> Result<Principal, AppError> {
     let principal = asking.ok_or_else(|| Problem::new(Code::Unauthorized, "sign in first"))?;
     match principal.role.may(action) {
         true => Ok(principal),
-        false => Err(Problem::new(
-            Code::Forbidden,
-            format!("the role {} may not do this: ask an admin", principal.role),
-        )
-        .into()),
+        false => {
+            kept(&principal, action);
+            Err(Problem::new(
+                Code::Forbidden,
+                format!("the role {} may not do this: ask an admin", principal.role),
+            )
+            .into())
+        }
     }
+}
+
+/// An attempt that the role does not allow goes to the audit trail; the answer does not wait for it.
+#[cfg(feature = "ssr")]
+fn kept(principal: &Principal, action: Action) {
+    let (Ok(store), who) = (store(), principal.name.clone()) else {
+        return;
+    };
+    let detail = serde_json::json!({"action": format!("{action:?}").to_lowercase()});
+    tokio::spawn(async move {
+        use crate::domain::audit::AuditKind;
+        store
+            .noted(AuditKind::Refused, &who, "forbidden", detail)
+            .await;
+    });
 }
 
 #[cfg(feature = "ssr")]

@@ -1,8 +1,12 @@
 //! The command line: one file per command.
 
 mod agent;
+mod decide;
 mod demo;
+mod edit;
 mod migrate;
+mod plan;
+mod remote;
 mod runs;
 mod serve;
 mod token;
@@ -13,9 +17,13 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 use crate::{
+    domain::DecisionKind,
     server::{config::Config, telemetry},
     store::Store,
 };
+
+/// Who acts, in the audit trail, when a command works on the store itself.
+const HERE: &str = "command line";
 
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -34,6 +42,7 @@ Start here:
   step47 token create --role agent --name my-agent
                                       a token for an agent, shown once
   step47 runs list                    what is going on
+  step47 plan RUN                     what a resume would do, before it does
 
 Settings come from flags, then STEP47_* in the environment, then [step47] in Leptos.toml.
 Exit codes: 0 done, 1 failed, 2 wrong usage."
@@ -54,6 +63,30 @@ enum Command {
     User(user::Command),
     Migrate(migrate::Args),
     Verify(verify::Args),
+    Plan(plan::Args),
+    /// Run a crashed or failed step again
+    Retry(decide::RetryArgs),
+    /// It happened: take this result for a crashed or failed step
+    Commit(decide::StepArgs),
+    /// Go on without a step, with this result or null
+    Skip(decide::StepArgs),
+    Edit(edit::Args),
+    /// Say yes at a gate
+    Approve(decide::GateArgs),
+    /// Say no at a gate
+    Reject(decide::GateArgs),
+    /// Answer a gate's question
+    Answer(decide::GateArgs),
+    /// Go back to before a step; nothing outside is undone
+    Rewind(decide::BackArgs),
+    /// Start a new run with the same past
+    Fork(decide::ForkArgs),
+    /// Stop a run between two steps, until it is resumed
+    Pause(decide::RunArgs),
+    /// Let a run that was held, failed or paused go on
+    Resume(decide::ResumeArgs),
+    /// Stop a run for good, between two steps
+    Cancel(decide::RunArgs),
     Agent(agent::Args),
     Demo(demo::Args),
 }
@@ -96,6 +129,19 @@ pub fn main() -> ExitCode {
             Command::User(command) => user::run(command).await,
             Command::Migrate(args) => migrate::run(args).await,
             Command::Verify(args) => verify::run(args).await,
+            Command::Plan(args) => plan::run(args).await,
+            Command::Retry(args) => decide::retry(args).await,
+            Command::Commit(args) => decide::settle(DecisionKind::Commit, args).await,
+            Command::Skip(args) => decide::settle(DecisionKind::Skip, args).await,
+            Command::Edit(args) => edit::run(args).await,
+            Command::Approve(args) => decide::answer(DecisionKind::Approve, args).await,
+            Command::Reject(args) => decide::answer(DecisionKind::Reject, args).await,
+            Command::Answer(args) => decide::answer(DecisionKind::Answer, args).await,
+            Command::Rewind(args) => decide::rewind(args).await,
+            Command::Fork(args) => decide::fork(args).await,
+            Command::Pause(args) => decide::stop(DecisionKind::Pause, args).await,
+            Command::Resume(args) => decide::resume(args).await,
+            Command::Cancel(args) => decide::stop(DecisionKind::Cancel, args).await,
             Command::Agent(args) => agent::run(args).await,
             Command::Demo(args) => demo::run(args).await,
         }

@@ -1,7 +1,7 @@
 //! `step47 token`: bearer tokens for agents and scripts.
 
 use super::{Failure, StoreArgs};
-use crate::domain::Role;
+use crate::domain::{Role, audit::AuditKind};
 
 /// Make, list and revoke bearer tokens.
 #[derive(clap::Subcommand)]
@@ -37,7 +37,13 @@ pub enum Command {
 pub async fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Create { role, name, store } => {
-            println!("{}", store.open().await?.create_token(&name, role).await?);
+            let store = store.open().await?;
+            let secret = store.create_token(&name, role).await?;
+            let detail = serde_json::json!({"name": name, "role": role});
+            store
+                .noted(AuditKind::Access, super::HERE, "create_token", detail)
+                .await;
+            println!("{secret}");
         }
         Command::List { json, store } => {
             let tokens = store.open().await?.tokens().await?;
@@ -61,14 +67,21 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             }
         }
         Command::Revoke { id_or_name, store } => {
-            match store.open().await?.revoke_token(&id_or_name).await? {
+            let store = store.open().await?;
+            match store.revoke_token(&id_or_name).await? {
                 0 => {
                     return Err(format!(
                         "there is no live token {id_or_name:?}; see `step47 token list`"
                     )
                     .into());
                 }
-                n => println!("revoked {n}"),
+                n => {
+                    let detail = serde_json::json!({"token": id_or_name, "revoked": n});
+                    store
+                        .noted(AuditKind::Access, super::HERE, "revoke_token", detail)
+                        .await;
+                    println!("revoked {n}");
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! `step47 user`: the people who may sign in.
 
 use super::{Failure, StoreArgs};
-use crate::domain::Role;
+use crate::domain::{Role, audit::AuditKind};
 
 /// Add, list and shut out people.
 #[derive(clap::Subcommand)]
@@ -47,7 +47,12 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             public_url,
             store,
         } => {
-            let link = store.open().await?.add_user(&name, role).await?;
+            let store = store.open().await?;
+            let link = store.add_user(&name, role).await?;
+            let detail = serde_json::json!({"name": name, "role": role});
+            store
+                .noted(AuditKind::Access, super::HERE, "add_user", detail)
+                .await;
             println!("{}/signin?token={link}", public_url.trim_end_matches('/'));
         }
         Command::List { json, store } => {
@@ -68,8 +73,15 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             }
         }
         Command::Disable { name, store } => {
-            match store.open().await?.disable_user(&name, None).await? {
-                true => println!("{name} is shut out"),
+            let store = store.open().await?;
+            match store.disable_user(&name, None).await? {
+                true => {
+                    let detail = serde_json::json!({"name": name});
+                    store
+                        .noted(AuditKind::Access, super::HERE, "disable_user", detail)
+                        .await;
+                    println!("{name} is shut out");
+                }
                 false => {
                     return Err(format!(
                         "there is no {name:?} to shut out; see `step47 user list`"

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::domain::{
     Code, Problem, RunDetail, RunId, RunQuery, StepDetail,
+    plan::Plan,
     protocol::{
         BeginAnswer, BeginStep, ClaimRun, CommitAnswer, CommitStep, CreateRun, Decide,
         DecideAnswer, FailAnswer, FailStep, FinishRun, Heartbeat, HeartbeatAnswer, LeaseAnswer,
@@ -83,6 +84,11 @@ impl Client {
     pub async fn decide(&self, id: &RunId, decision: &Decide) -> Answer<DecideAnswer> {
         self.one(Request::post(format!("v1/runs/{id}/decisions"), decision)?.keyed())
             .await
+    }
+
+    /// What will happen when a worker takes the run.
+    pub async fn plan(&self, id: &RunId) -> Answer<Plan> {
+        self.one(Request::get(format!("v1/runs/{id}/plan"))).await
     }
 
     pub async fn runs(&self, query: &RunQuery) -> Answer<RunPage> {

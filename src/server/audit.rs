@@ -1,47 +1,43 @@
-//! The audit log as JSON lines, oldest page last as the store reads it: for those who keep it elsewhere.
+//! `/audit.jsonl`: the audit trail as JSON lines, oldest first, each entry with its hash.
 
 use axum::{
     body::{Body, Bytes},
-    extract::{Query, State},
+    extract::State,
     http::header,
     response::{IntoResponse, Response},
 };
 use futures::stream;
+use serde_json::json;
 
-use super::{App, problem::Refusal};
+use super::{App, body::Query, problem::Refusal};
 use crate::domain::audit::AuditQuery;
 
-/// Entries read at once.
-const PAGE: i64 = 500;
+/// Entries read at a time; the whole is never in memory.
+const STRIDE: i64 = 500;
 
-/// Every entry that fits, newest first, one per line.
 pub async fn export(
     State(app): State<App>,
     Query(query): Query<AuditQuery>,
 ) -> Result<Response, Refusal> {
-    // The first page is read before anything is sent, so that a refusal is one.
-    let first = app.store.audit(&query, PAGE).await?;
-    let lines = stream::try_unfold((app, query, Some(first)), |(app, query, page)| async move {
-        let Some(page) = page else {
-            return Ok::<_, std::io::Error>(None);
-        };
-        let mut text = String::new();
-        for entry in &page.entries {
-            text.push_str(&serde_json::to_string(entry)?);
-            text.push('\n');
-        }
-        let next = match page.next {
-            Some(before) => {
-                let query = AuditQuery {
-                    before: Some(before),
-                    ..query.clone()
-                };
-                let read = app.store.audit(&query, PAGE).await;
-                Some(read.map_err(|problem| std::io::Error::other(problem.detail))?)
+    // What cannot be read at all is an answer of its own; later trouble cuts the stream off.
+    app.store.audit_onward(0, 1).await?;
+    let pages = stream::try_unfold(0, move |after| {
+        let (store, query) = (app.store.clone(), query.clone());
+        async move {
+            let page = store.audit_onward(after, STRIDE).await;
+            let page = page.map_err(|problem| std::io::Error::other(problem.detail))?;
+            let Some((last, _)) = page.last() else {
+                return Ok::<_, std::io::Error>(None);
+            };
+            let last = last.id;
+            let mut lines = String::new();
+            for (entry, hash) in page.iter().filter(|(entry, _)| query.admits(entry)) {
+                let mut line = json!(entry);
+                line["hash"] = json!(hash);
+                lines.push_str(&format!("{line}\n"));
             }
-            None => None,
-        };
-        Ok(Some((Bytes::from(text), (app, query, next))))
+            Ok(Some((Bytes::from(lines), last)))
+        }
     });
     let headers = [
         (header::CONTENT_TYPE, "application/x-ndjson"),
@@ -50,5 +46,5 @@ pub async fn export(
             "attachment; filename=\"audit.jsonl\"",
         ),
     ];
-    Ok((headers, Body::from_stream(lines)).into_response())
+    Ok((headers, Body::from_stream(pages)).into_response())
 }

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use super::{App, problem::Refusal};
 use crate::{
-    domain::{Action, Code, Hash, Problem, access::Principal},
+    domain::{Action, Code, Hash, Problem, access::Principal, audit::AuditKind},
     store::{Error, Store},
 };
 
@@ -45,7 +45,7 @@ fn door(method: &Method, path: &str) -> Door {
             Door::Needs(Action::Decide)
         }
         _ if path.starts_with("/v1/") => Door::Needs(Action::Advance),
-        "/live" => Door::Needs(Action::Read),
+        "/live" | "/audit.jsonl" => Door::Needs(Action::Read),
         // Server functions authorise their own action on top of this.
         _ if path.starts_with("/api/") => Door::Needs(Action::Read),
         _ => Door::Page,
@@ -65,13 +65,21 @@ async fn admit(app: &App, request: &mut Request) -> Result<Option<Response>, Ref
     let bearer = bearer(headers).is_some();
     let ours = same_origin(request.method(), headers, bearer);
     let principal = app.access.principal(&app.store, headers).await?;
-    let allowed = match (door(request.method(), request.uri().path()), &principal) {
+    let door = door(request.method(), request.uri().path());
+    let decides = matches!(door, Door::Needs(Action::Decide));
+    let allowed = match (door, &principal) {
         (Door::Open, _) => Ok(None),
         (Door::Page, None) => Ok(Some(to_sign_in(request.uri()))),
         (Door::Page, Some(_)) => Ok(None),
         (Door::Needs(_), None) => Err(unauthorized(bearer)),
         (Door::Needs(action), Some(who)) => permit(who, action).map(|()| None),
     };
+    if let (Err(problem), Some(who), true) = (&allowed, &principal, decides) {
+        let detail = serde_json::json!({"path": request.uri().path(), "detail": problem.detail});
+        app.store
+            .noted(AuditKind::Refused, &who.name, "forbidden", detail)
+            .await;
+    }
     request.extensions_mut().insert(principal);
     // Who is nobody hears that first.
     let allowed = allowed?;

@@ -1,6 +1,7 @@
 //! People, tokens and sessions. A secret has 256 random bits, is shown once, and is kept only as its hash.
 
 use async_trait::async_trait;
+use serde_json::{Value, json};
 
 use super::{
     Command, Error, Store,
@@ -12,6 +13,7 @@ use super::{
 use crate::domain::{
     Code, Hash, Problem, Role,
     access::{Principal, Token, User},
+    audit::AuditKind,
 };
 
 const LINK_LIVES_MS: i64 = 24 * 3_600_000;
@@ -315,6 +317,9 @@ impl Store {
         let session = params![hash, owner.name.as_str(), expires_at];
         self.add(&tables::SESSIONS, session).await?;
         tracing::info!(user = owner.name, "signed in");
+        let detail = json!({"role": owner.role});
+        self.noted(AuditKind::Session, &owner.name, "sign_in", detail)
+            .await;
         Ok(Some(secret))
     }
 
@@ -327,6 +332,10 @@ impl Store {
     }
 
     pub async fn sign_out(&self, secret: &str) -> Result<(), Error> {
+        if let Some(who) = self.session(secret).await? {
+            self.noted(AuditKind::Session, &who.name, "sign_out", Value::Null)
+                .await;
+        }
         let sql = "SELECT hash FROM sessions WHERE hash = $1";
         self.end(&tables::SESSIONS, "expires_at", sql, of_secret(secret))
             .await?;

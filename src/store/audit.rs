@@ -69,6 +69,39 @@ impl Store {
         self.write(Append(entry)).await
     }
 
+    /// Keeps what was done beside runs: who came in, who was let in. Trouble is logged, and stops nobody.
+    pub async fn noted(
+        &self,
+        kind: AuditKind,
+        actor: &str,
+        action: &str,
+        detail: serde_json::Value,
+    ) {
+        let entry = AuditEntry {
+            detail,
+            ..entry(kind, actor, action)
+        };
+        if let Err(error) = self.append_audit(entry).await {
+            tracing::warn!(%error, actor, action, "not in the audit trail");
+        }
+    }
+
+    /// Entries after this one, oldest first, each with its hash: for an export.
+    pub async fn audit_onward(
+        &self,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<(AuditEntry, Hash)>, Problem> {
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            let rows = conn.fetch(ONWARD, params![after, limit]).await?;
+            rows.into_iter()
+                .map(|row| read(row).map(|(entry, hash, _)| (entry, hash)))
+                .collect::<Result<Vec<_>, Error>>()
+        };
+        read.await.map_err(Error::problem)
+    }
+
     /// A decision that was refused: who tried what, and why not.
     pub async fn refused_decision(
         &self,

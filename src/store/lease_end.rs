@@ -10,7 +10,7 @@ use super::{
     tx::Tx,
 };
 use crate::domain::{
-    EventKind, Hash, Outcome, Recovery, RunStatus, StepStatus, Time,
+    DecisionKind, EventKind, Hash, Outcome, Recovery, RunStatus, StepStatus, Time,
     lease::{self, AtEnd, LeaseEnd},
 };
 
@@ -45,9 +45,7 @@ pub async fn end(
         recoveries: run.recoveries,
         max_recoveries: run.max_recoveries,
         in_flight: &in_flight,
-        asks: open
-            .iter()
-            .any(|step| step.status == StepStatus::Crashed && step.recovery == Recovery::Ask),
+        asks: open.iter().any(asks),
         open_gate: open.iter().any(|step| step.status == StepStatus::Waiting),
     });
     close(tx, run, by, at, body).await?;
@@ -59,6 +57,12 @@ pub async fn end(
         _ => {}
     }
     Ok(())
+}
+
+/// Crashed, and nobody has decided about it.
+fn asks(step: &StepRow) -> bool {
+    let decided = step.decision == Some(DecisionKind::Retry);
+    step.status == StepStatus::Crashed && step.recovery == Recovery::Ask && !decided
 }
 
 /// The lease itself is over; what the run becomes is the caller's.

@@ -20,6 +20,7 @@ mod plan;
 mod postgres;
 mod reads;
 mod rows;
+mod schema;
 mod seal;
 mod snapshots;
 mod sqlite;

@@ -14,6 +14,7 @@ use crate::domain::{
         Checked, Facts, LeftBehind, Plan, PlanQuery, RefFacts, Saved, StepFacts, Taker,
         left_behind, plan,
     },
+    protocol::Choice,
     worker::ASKS_MS,
 };
 
@@ -45,8 +46,9 @@ const REFS: &str = "SELECT uri, was, hash, checked_at, checked_by, epoch, first 
      ORDER BY uri LIMIT $2";
 const RESULTS: &str = "SELECT seq, result, result_hash FROM steps WHERE run = $1 AND seq < $2 \
      AND status = 'committed' ORDER BY seq DESC LIMIT $3";
-const BEYOND: &str = "SELECT CAST(SUM(ended_at - begun_at) AS BIGINT), SUM(cost_usd) FROM steps \
-     WHERE run = $1 AND seq >= $2 AND status = 'committed'";
+const BEYOND: &str = "SELECT CAST(SUM(a.ended_at - a.begun_at) AS BIGINT), SUM(s.cost_usd) FROM attempts a \
+     JOIN steps s ON s.run = a.run AND s.seq = a.seq WHERE a.run = $1 AND a.seq >= $2 AND a.outcome = 'committed' \
+     AND s.status = 'committed' AND s.decision IS NULL";
 
 /// All that is read for a plan.
 pub(super) struct Read {
@@ -72,6 +74,29 @@ impl Store {
     }
 }
 
+impl Store {
+    /// The plan with every recorded step as a line of its own, for programs.
+    pub async fn plan_in_full(&self, run: &RunId) -> Result<Plan, Problem> {
+        let mut plan = self.plan(run, &PlanQuery::default()).await?;
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            let now = conn.now().await?;
+            let mut lines = Vec::new();
+            for span in std::mem::take(&mut plan.replays) {
+                for row in StepRow::between(&mut *conn, run, span.from, span.to).await? {
+                    lines.push(facts(run, &row).replayed(now));
+                }
+            }
+            lines.append(&mut plan.steps);
+            // Announced ones have no number and stay last, in their order.
+            lines.sort_by_key(|step| step.seq.unwrap_or(i64::MAX));
+            plan.steps = lines;
+            Ok(plan)
+        };
+        read.await.map_err(Error::problem)
+    }
+}
+
 async fn ahead(
     conn: &mut dyn Connection,
     run: &RunRow,
@@ -84,10 +109,7 @@ async fn ahead(
         return Ok(base);
     }
     for choice in &query.choices {
-        let step = read.steps.iter_mut().find(|step| step.seq == choice.step);
-        if let Some(step) = step {
-            step.chosen(&run.id, choice);
-        }
+        read.choose(&run.id, choice);
     }
     let Some(until) = until else {
         return Ok(Plan {
@@ -95,8 +117,16 @@ async fn ahead(
             ..read.plan(run, None, Saved::default())
         });
     };
-    let beyond = beyond(conn, run, until).await?;
-    let left = effects_from(conn, run, until, read.now).await?;
+    let (busy_us, cost_usd) = beyond(conn, run, until).await?;
+    let beyond = Saved {
+        steps: 0,
+        seconds: busy_us as f64 / 1e6,
+        cost_usd,
+    };
+    let left = match query.fork {
+        Some(from) => effects_not_shared(conn, run, from, read.now).await?,
+        None => effects_from(conn, run, until, read.now).await?,
+    };
     Ok(Plan {
         hash: base.hash,
         left_behind: left,
@@ -121,16 +151,32 @@ pub(super) async fn effects_from(
     Ok(left_behind(&steps, now))
 }
 
-async fn beyond(conn: &mut dyn Connection, run: &RunRow, from: i64) -> Result<Saved, Error> {
+/// What a fork from before this step does not share: later effects, and earlier ones that are open.
+pub(super) async fn effects_not_shared(
+    conn: &mut dyn Connection,
+    run: &RunRow,
+    from: i64,
+    now: Time,
+) -> Result<Vec<LeftBehind>, Error> {
+    let open = StepRow::open(conn, &run.id).await?;
+    let before = open.iter().filter(|step| step.seq < from);
+    let before: Vec<_> = before.map(|step| facts(&run.id, step)).collect();
+    let mut left = left_behind(&before, now);
+    left.extend(effects_from(conn, run, from, now).await?);
+    Ok(left)
+}
+
+/// What committed steps from this one on took, in microseconds, and cost.
+pub(super) async fn beyond(
+    conn: &mut dyn Connection,
+    run: &RunRow,
+    from: i64,
+) -> Result<(i64, Option<f64>), Error> {
     let row = conn
         .fetch_one(BEYOND, params![run.id.as_str(), from])
         .await?;
     let mut row = row.ok_or_else(|| Error::damaged("a sum is missing"))?;
-    Ok(Saved {
-        steps: 0,
-        seconds: row.opt_int()?.unwrap_or(0) as f64 / 1e6,
-        cost_usd: row.opt_real()?,
-    })
+    Ok((row.opt_int()?.unwrap_or(0), row.opt_real()?))
 }
 
 impl Read {
@@ -154,14 +200,27 @@ impl Read {
                 .filter(|it| it.seq.is_none())
                 .collect(),
             edits,
-            refs: refs(conn, run).await?,
+            refs: match whole {
+                true => refs(conn, run).await?,
+                false => Vec::new(),
+            },
             taker: match whole {
                 true => taker(conn, &run.agent, now).await?,
                 false => Taker::default(),
             },
-            integrity: checked(conn, run).await?,
+            integrity: match whole {
+                true => checked(conn, run).await?,
+                false => Checked::default(),
+            },
             now,
         })
+    }
+
+    pub fn choose(&mut self, run: &RunId, choice: &Choice) {
+        let step = self.steps.iter_mut().find(|step| step.seq == choice.step);
+        if let Some(step) = step {
+            step.chosen(run, choice);
+        }
     }
 
     pub fn plan(&self, run: &RunRow, until: Option<i64>, beyond: Saved) -> Plan {

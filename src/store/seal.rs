@@ -277,14 +277,32 @@ pub async fn seal_older(conn: &mut dyn Connection, tables: &[&Table]) -> Result<
 }
 
 impl Table {
+    /// Seals the rows of a run that were copied from another one.
+    pub async fn seal_run(&self, conn: &mut dyn Connection, run: &RunId) -> Result<(), Error> {
+        while self
+            .seal_where(conn, "run = $1 AND", params![run.as_str()])
+            .await?
+        {}
+        Ok(())
+    }
+
     /// Seals some rows that have no seal; answers whether there were any.
     async fn seal_some(&self, conn: &mut dyn Connection) -> Result<bool, Error> {
+        self.seal_where(conn, "", params![]).await
+    }
+
+    async fn seal_where(
+        &self,
+        conn: &mut dyn Connection,
+        wanted: &str,
+        params: Vec<Param>,
+    ) -> Result<bool, Error> {
         let beside: String = self.sealed.iter().map(|it| format!(", {it}")).collect();
         let sql = format!(
-            "SELECT {}{beside} FROM {} WHERE seal IS NULL LIMIT 500",
+            "SELECT {}{beside} FROM {} WHERE {wanted} seal IS NULL LIMIT 500",
             self.columns, self.name
         );
-        let rows = conn.fetch_built(sql.into(), params![]).await?;
+        let rows = conn.fetch_built(sql.into(), params).await?;
         let count = self.columns().count();
         let any = !rows.is_empty();
         for row in rows {

@@ -149,7 +149,7 @@ impl Tx {
     }
 
     /// New rows before changes of rows, steps before their attempts.
-    async fn flush_rows(&mut self) -> Result<(), Error> {
+    pub async fn flush_rows(&mut self) -> Result<(), Error> {
         for (bulk, rows) in &mut self.rows {
             bulk.execute(&mut *self.conn, std::mem::take(rows)).await?;
         }

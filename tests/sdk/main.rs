@@ -2,7 +2,9 @@
 //! restarted.
 
 mod crash;
+mod decisions;
 mod lease;
+mod plan;
 mod process;
 mod server;
 mod session;

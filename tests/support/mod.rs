@@ -12,7 +12,7 @@ mod wait;
 
 pub use agent::Agent;
 pub use api::{Answer, Api, merged};
-pub use engine::Engine;
+pub use engine::{Engine, administer, database};
 pub use events::{Stream, ids, is_strictly_rising};
 pub use process::signal;
 pub use server::Server;

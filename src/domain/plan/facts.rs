@@ -87,27 +87,10 @@ impl Facts<'_> {
     }
 
     pub(super) fn line(&self, step: &StepFacts, action: PlanAction) -> PlanStep {
-        let effect = EffectAhead::of(step, self.now);
         let edits = self.edits.iter().filter(|edit| edit.step == Some(step.seq));
         PlanStep {
-            seq: Some(step.seq),
-            key: Some(step.key.clone()),
-            name: step.name.clone(),
-            kind: step.kind,
-            tool: step.tool.clone(),
-            status: step.status,
-            action,
-            why: why::why(step, action, effect.as_ref()),
-            recovery: step.recovery,
-            effect,
-            evidence: step.evidence.clone(),
-            error: step.error.clone(),
-            decision: step.decision,
             edits: edits.cloned().collect(),
-            begun_at: Some(step.begun_at),
-            worker: step.worker.clone(),
-            heartbeat_at: step.heartbeat_at,
-            tries: step.tries,
+            ..line(step, action, self.now)
         }
     }
 
@@ -140,7 +123,37 @@ impl Facts<'_> {
     }
 }
 
+/// A step as a line of its own.
+pub(super) fn line(step: &StepFacts, action: PlanAction, now: Time) -> PlanStep {
+    let effect = EffectAhead::of(step, now);
+    PlanStep {
+        seq: Some(step.seq),
+        key: Some(step.key.clone()),
+        name: step.name.clone(),
+        kind: step.kind,
+        tool: step.tool.clone(),
+        status: step.status,
+        action,
+        why: why::why(step, action, effect.as_ref()),
+        recovery: step.recovery,
+        effect,
+        evidence: step.evidence.clone(),
+        error: step.error.clone(),
+        decision: step.decision,
+        edits: Vec::new(),
+        begun_at: Some(step.begun_at),
+        worker: step.worker.clone(),
+        heartbeat_at: step.heartbeat_at,
+        tries: step.tries,
+    }
+}
+
 impl StepFacts {
+    /// A plain commit among lines: its result is replayed.
+    pub fn replayed(&self, now: Time) -> PlanStep {
+        line(self, PlanAction::Replay, now)
+    }
+
     /// As it would be after this choice; for a look ahead.
     pub fn chosen(&mut self, run: &RunId, choice: &Choice) {
         self.decision = Some(choice.kind);

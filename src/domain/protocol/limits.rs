@@ -370,7 +370,6 @@ impl Decide {
             ("plan", self.plan.is_some(), of(&[Resume])),
             ("again", !self.again.is_empty(), of(&[Rewind, Fork])),
             ("new_run_id", self.new_run_id.is_some(), of(&[Fork])),
-            ("text", self.text.is_some(), of(&[Note])),
         ];
         if let Some((path, ..)) = given.into_iter().find(|(_, given, may)| *given && !may) {
             return Err(Problem::invalid(

@@ -14,7 +14,7 @@ use crate::{
         body::{RunPath, Strict},
         problem::Refusal,
     },
-    store::commands::Decision,
+    store::{Error, commands::Decision},
 };
 
 /// Decides about a run or a step.
@@ -32,11 +32,19 @@ pub async fn decide(
 ) -> Result<Json<DecideAnswer>, Refusal> {
     let author = caller(who)?;
     let scope = format!("decide {run}");
+    let (kind, step) = (body.kind, body.step);
     let command = Decision {
-        run,
+        run: run.clone(),
         author: author.clone(),
         body,
     };
     let command = once(command, &author, &headers, scope, hash)?;
-    Ok(Json(app.store.write(command).await?))
+    let decided = app.store.write(command).await.map_err(Error::problem);
+    if let Err(problem) = &decided {
+        let refused = app
+            .store
+            .refused_decision(&author, &run, kind, step, problem);
+        refused.await;
+    }
+    Ok(Json(decided?))
 }

@@ -3,6 +3,7 @@
 mod claims;
 mod decisions;
 mod events;
+mod plan;
 mod runs;
 mod snapshots;
 mod steps;
@@ -62,6 +63,7 @@ fn routes() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(steps::fail))
         .routes(routes!(steps::progress))
         .routes(routes!(decisions::decide))
+        .routes(routes!(plan::read))
         .routes(routes!(snapshots::read))
         .routes(routes!(events::follow))
         .split_for_parts()

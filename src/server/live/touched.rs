@@ -2,7 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::{Event, RunId};
+use crate::domain::{Event, EventKind, RunId};
+
+const REWOUND_MAX: i64 = 1_000;
+
+fn rewound(event: &Event) -> Option<(i64, i64)> {
+    let span = event
+        .data
+        .get("rewound")
+        .filter(|_| event.kind == EventKind::Decision)?;
+    Some((span.get(0)?.as_i64()?, span.get(1)?.as_i64()?))
+}
 
 #[derive(Debug, Default)]
 pub struct Touched {
@@ -15,6 +25,10 @@ impl Touched {
         self.moved |= event.kind.moves_run();
         let steps = self.runs.entry(event.run.clone()).or_default();
         steps.extend(event.seq);
+        // A rewind touches many steps by one event; past what a frame holds, pages read again.
+        if let Some((from, to)) = rewound(event) {
+            steps.extend(from..=to.min(from.saturating_add(REWOUND_MAX)));
+        }
     }
 
     pub fn is_empty(&self) -> bool {

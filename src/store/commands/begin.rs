@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{holding, renew};
+use super::{decide::given_attempt, holding, reference::register, renew};
 use crate::{
     domain::{
-        Code, Epoch, EventKind, Hash, Outcome, Problem, Recovery, RunId, StepStatus,
+        Code, DecisionKind, Epoch, EventKind, Hash, Outcome, Problem, Recovery, RunId, StepStatus,
         begin::{self, Asked, BeginOutcome},
         protocol::{BeginAnswer, NextStep},
     },
@@ -52,6 +52,9 @@ pub async fn begin(tx: &mut Tx, run: &mut RunRow, step: &NextStep) -> Result<Beg
     let drift = known
         .as_ref()
         .is_some_and(|known| begin::drifted(&asked, &known.known()));
+    if !matches!(decided, begin::Begin::Conflict) {
+        register(tx, run, &step.refs).await?;
+    }
     match (decided, known) {
         (begin::Begin::Conflict, _) => {
             let detail = format!(
@@ -159,13 +162,41 @@ async fn first(
     tx.mention(run.ord, &plain_words(step.key.as_str()));
     let row = step.inserted(run, &new.input, new.gate.as_ref(), &new.links);
     tx.later(&run.id, &step::INSERT, row);
-    if run.announced > 0 {
-        let met =
-            Announcements::met(tx.conn(), &run.id, step.seq, step.key.as_str(), &step.name).await?;
-        run.announced -= i64::from(met);
+    let met = match run.announced {
+        0 => None,
+        _ => {
+            Announcements::met(tx.conn(), &run.id, step.seq, step.key.as_str(), &step.name).await?
+        }
+    };
+    run.announced -= i64::from(met.is_some());
+    match met.and_then(|met| met.skipped) {
+        Some(result) => Ok(skipped(tx, run, step, result)),
+        None => {
+            attempt(tx, run, &step, None).await?;
+            Ok(told(run, &step, outcome))
+        }
     }
-    attempt(tx, run, &step, None).await?;
-    Ok(told(run, &step, outcome))
+}
+
+/// An operator skipped it before it began: the agent hears the result that was given.
+fn skipped(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, result: Value) -> BeginAnswer {
+    (step.status, step.told) = (StepStatus::Skipped, BeginOutcome::Given);
+    (step.given, step.decision, step.ended_at) = (true, Some(DecisionKind::Skip), Some(tx.now));
+    let row = given_attempt(tx, run, &step, run.worker.as_deref().unwrap_or_default());
+    tx.later(&run.id, &attempt::INSERT, row.inserted(&run.id, None));
+    let hash = Hash::of(&result);
+    let settled = step.settled(&run.id, &result, hash);
+    tx.later(&run.id, &step::SETTLE, settled);
+    run.is_at(&step);
+    let data = json!({
+        "key": step.key, "name": step.name, "decision": DecisionKind::Skip, "result": hash,
+    });
+    tx.emit(&run.id, Some(step.seq), EventKind::StepGiven, data);
+    BeginAnswer {
+        result: Some(result),
+        decision: step.decision,
+        ..told(run, &step, BeginOutcome::Given)
+    }
 }
 
 /// Of a key only what may come again; a key with a number in it is found whole.
@@ -277,6 +308,10 @@ async fn recorded(
         return Ok(base);
     }
     let content = step.content(tx.conn(), &run.id).await?;
+    if outcome == BeginOutcome::Given {
+        let (attempt, place) = ((step.seq, step.attempts), (run.epoch, run.snapshot));
+        AttemptRow::heard(tx.conn(), &run.id, attempt, place).await?;
+    }
     if settled && drift {
         tx.emit(
             &run.id,

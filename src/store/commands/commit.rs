@@ -58,8 +58,16 @@ impl Command for Commit {
             let detail = format!("attempt {} is over: {}", attempt.attempt, attempt.outcome);
             return Err(Problem::new(Code::AttemptOver, detail).into());
         }
+        let step = StepRow::load(tx.conn(), &run.id, self.seq).await?;
+        let step = step.ok_or_else(|| Error::damaged("an attempt without its step"))?;
+        if step.status == StepStatus::Superseded {
+            let detail = format!("step {} was rewound past: begin it again", self.seq);
+            return Err(Problem::new(Code::AttemptOver, detail).into());
+        }
         let change = self.change_state(tx, &mut run, &attempt).await?;
-        let answer = self.settle(tx, &mut run, attempt, body, change).await?;
+        let answer = self
+            .settle(tx, &mut run, (step, attempt), body, change)
+            .await?;
         renew(tx, &mut run);
         tx.save(&run);
         Ok(answer)
@@ -118,12 +126,10 @@ impl Commit {
         &self,
         tx: &mut Tx,
         run: &mut RunRow,
-        mut attempt: AttemptRow,
+        (mut step, mut attempt): (StepRow, AttemptRow),
         body: Hash,
         state_change: Option<i64>,
     ) -> Result<CommitAnswer, Error> {
-        let step = StepRow::load(tx.conn(), &run.id, self.seq).await?;
-        let mut step = step.ok_or_else(|| Error::damaged("an attempt without its step"))?;
         let folded = attempt.outcome == Outcome::Given;
         step.ended_at = Some(tx.now);
         step.snapshot = Some(run.snapshot);
@@ -144,7 +150,7 @@ impl Commit {
             let row = step.settled(&run.id, &self.body.result, result_hash);
             tx.later(&run.id, &step::SETTLE, row);
             run.committed += 1;
-            run.busy_us += tx.now.0 - step.begun_at.0;
+            run.busy_us += tx.now.0 - attempt.begun_at.0;
         }
         run.recoveries = 0;
         run.spend(self.body.usage.as_ref());

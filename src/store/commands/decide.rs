@@ -1,30 +1,52 @@
-//! What operators order. Pause and cancel are requests while a worker holds the run, and take effect at once otherwise.
+//! What operators decide: checked against the run's version and the table of decisions first, then carried out and
+//! recorded in one transaction. Nothing is overwritten: steps, attempts, snapshots and decisions only grow.
+
+mod change;
+mod fork;
+mod gate;
+mod record;
+mod resume;
+mod rewind;
+mod settle;
+mod stop;
 
 use async_trait::async_trait;
-use serde_json::json;
 
 use crate::{
     domain::{
-        Code, DecisionKind, EventKind, Problem, Recovery, RunId, RunStatus, Signal, StepStatus,
+        Code, DecisionKind, Problem, RunId, RunStatus, StepStatus,
         access::Principal,
-        decision,
+        decision::{self, LOOKING_MS, Looking},
         protocol::{Decide, DecideAnswer},
     },
     store::{
-        Error,
-        engine::params,
-        lease_end,
-        rows::{RunRow, StepRow, sealed},
-        tables,
+        Error, lease_end,
+        rows::{RunRow, StepRow},
         tx::Tx,
         writer::Command,
     },
 };
+use change::Edited;
+use record::Made;
+use settle::Settling;
+pub(super) use settle::given_attempt;
 
 pub struct Decision {
     pub run: RunId,
     pub author: Principal,
     pub body: Decide,
+}
+
+/// A decision that was checked in full; carrying it out refuses nothing more.
+enum Order {
+    Stop,
+    Mark,
+    Edit(Edited),
+    Settle(Vec<Settling>, Option<Edited>),
+    Resume(Vec<Settling>, Option<Edited>),
+    SkipAnnounced(i64),
+    Rewind(rewind::Rewind),
+    Fork(fork::Fork),
 }
 
 #[async_trait]
@@ -33,174 +55,144 @@ impl Command for Decision {
 
     async fn apply(&self, tx: &mut Tx) -> Result<DecideAnswer, Error> {
         let mut run = tx.run(&self.run).await?;
-        if let Some(version) = self
-            .body
-            .if_version
-            .filter(|version| *version != run.version)
-        {
-            return Err(self.outdated(tx, &run, version).await?.into());
-        }
+        self.current(tx, &run).await?;
+        let order = self.checked(tx, &run).await?;
         let based_on = run.version;
-        self.allowed(&run)?;
-        let open = StepRow::open(tx.conn(), &run.id).await?;
-        self.settled(&open)?;
-        let id = tx.next_event();
-        self.record(tx, &run, id, based_on).await?;
-        let decision = decision::Decision {
-            id,
-            kind: self.body.kind,
-            author: self.author.name.clone(),
-            reason: self.body.reason.clone(),
-            step: self.body.step,
-            version: based_on,
-            at: tx.now,
-            snapshot: None,
-            text: self.body.text.clone(),
-            new_run: None,
-        };
-        tx.emit(
-            &run.id,
-            self.body.step,
-            EventKind::Decision,
-            json!(decision),
-        );
-        let gate = open.iter().any(|step| step.status == StepStatus::Waiting);
-        self.carry_out(tx, &mut run, gate);
+        let at = run.at.as_ref().map(|at| at.seq);
+        if self.body.kind.moves_version() {
+            run.version += 1;
+        }
+        // The decision comes first in the run's history, what follows from it after.
+        let decision = self
+            .record(tx, &run, based_on, at, order.makes(&run))
+            .await?;
+        let mut fork = None;
+        match order {
+            Order::Stop => self.stop(tx, &mut run),
+            Order::Mark => self.mark(tx, &mut run),
+            Order::Edit(edited) => edited.save(tx, &mut run),
+            Order::Settle(settling, edited) => {
+                edited.into_iter().for_each(|it| it.save(tx, &mut run));
+                self.settle(tx, &mut run, settling).await?;
+                self.released_by_answer(tx, &mut run).await?;
+            }
+            Order::Resume(settling, edited) => {
+                edited.into_iter().for_each(|it| it.save(tx, &mut run));
+                self.settle(tx, &mut run, settling).await?;
+                self.release(tx, &mut run).await?;
+            }
+            Order::SkipAnnounced(idx) => self.skip_announced(tx, &run, idx).await?,
+            Order::Rewind(rewind) => rewind.carry_out(tx, &mut run).await?,
+            Order::Fork(from) => fork = Some(from.carry_out(tx, &run).await?),
+        }
         run.updated_at = tx.now;
         tx.save(&run);
+        let shown = fork.unwrap_or(run);
         Ok(DecideAnswer {
-            run: run.detail(tx.conn()).await?,
+            run: shown.detail(tx.conn()).await?,
             decision,
         })
     }
 }
 
-impl Decision {
-    fn allowed(&self, run: &RunRow) -> Result<(), Error> {
-        let refuse = |why: String| {
-            Err(Problem::new(Code::DecisionRefused, &why)
-                .with("why", &why)
-                .into())
+impl Order {
+    /// What will be there when it is carried out.
+    fn makes(&self, run: &RunRow) -> Made {
+        let snapshot = match self {
+            Self::Edit(edited) => Some(edited.snapshot()),
+            Self::Settle(_, edited) | Self::Resume(_, edited) => {
+                edited.as_ref().map(Edited::snapshot)
+            }
+            Self::Rewind(rewind) => Some(rewind.edited.snapshot()),
+            _ => None,
         };
-        match self.body.kind {
-            DecisionKind::Pause | DecisionKind::Cancel if run.status.over() => {
-                refuse(format!("the run is {} already", run.status))
-            }
-            DecisionKind::Resume if self.body.if_version.is_none() => {
-                Err(Problem::invalid("if_version", "name the run version this is based on").into())
-            }
-            DecisionKind::Resume if run.status != RunStatus::Paused => refuse(format!(
-                "a run that is {} cannot be resumed this way yet",
-                run.status
-            )),
-            DecisionKind::Pause
-            | DecisionKind::Cancel
-            | DecisionKind::Resume
-            | DecisionKind::Note => Ok(()),
-            kind => refuse(format!(
-                "this version does not know how to carry out {kind:?} yet"
-            )),
+        Made {
+            snapshot,
+            new_run: match self {
+                Self::Fork(fork) => Some(fork.id.clone()),
+                _ => None,
+            },
+            rewound: match self {
+                Self::Rewind(rewind) => Some((rewind.to, run.steps)),
+                _ => None,
+            },
         }
     }
+}
 
-    /// A run goes on only when nobody has to decide about one of its steps.
-    fn settled(&self, open: &[StepRow]) -> Result<(), Error> {
-        let asks = open
-            .iter()
-            .find(|step| step.status == StepStatus::Crashed && step.recovery == Recovery::Ask);
-        match asks {
-            Some(step) if self.body.kind == DecisionKind::Resume => {
-                let why = format!(
-                    "step {} ({}) crashed mid-flight and needs a decision",
-                    step.seq, step.name
-                );
-                Err(Problem::new(Code::DecisionRefused, &why)
-                    .with("why", &why)
-                    .into())
-            }
-            _ => Ok(()),
-        }
-    }
+fn refused(why: impl Into<String>) -> Error {
+    let why = why.into();
+    Problem::new(Code::DecisionRefused, &why)
+        .with("why", &why)
+        .into()
+}
 
-    fn carry_out(&self, tx: &mut Tx, run: &mut RunRow, gate: bool) {
-        if self.body.kind == DecisionKind::Note {
-            return;
-        }
-        run.version += 1;
+impl Decision {
+    /// Everything that can be refused is refused here, before anything is written.
+    async fn checked(&self, tx: &mut Tx, run: &RunRow) -> Result<Order, Error> {
+        use DecisionKind::*;
         let live = run.expires_at.is_some();
-        match self.body.kind {
-            DecisionKind::Pause => self.stop(tx, run, live, Signal::Pause, RunStatus::Paused),
-            DecisionKind::Cancel => self.stop(tx, run, live, Signal::Cancel, RunStatus::Cancelled),
-            DecisionKind::Resume => {
-                (run.signal, run.recoveries) = (None, 0);
-                let status = if gate {
-                    RunStatus::Waiting
-                } else {
-                    RunStatus::Ready
-                };
-                lease_end::become_status(tx, run, status);
+        let body = &self.body;
+        if matches!(
+            body.kind,
+            Edit | Rewind | Resume | Pause | Cancel | Acknowledge
+        ) {
+            decision::allowed(body.kind, run.status, live, None).map_err(refused)?;
+        }
+        Ok(match body.kind {
+            Pause | Cancel => Order::Stop,
+            Note | Pin | Claim | Acknowledge => Order::Mark,
+            Edit => {
+                let change = [(body.state.as_ref(), body.patch.as_ref())];
+                let edited = Edited::checked(tx, run, &change).await?;
+                Order::Edit(edited.ok_or_else(|| Problem::invalid("state", "edit needs it"))?)
             }
+            Skip if body.step.is_some_and(|step| step > run.steps) => {
+                decision::allowed(Skip, run.status, live, Some(StepStatus::Pending))
+                    .map_err(refused)?;
+                Order::SkipAnnounced(self.announced(tx, run).await?)
+            }
+            Retry | Commit | Skip | Approve | Reject | Answer => {
+                let choice = body.choice(body.step.unwrap_or_default());
+                let settling = self.settling(tx, run, &choice).await?;
+                let change = [(body.state.as_ref(), body.patch.as_ref())];
+                Order::Settle(vec![settling], Edited::checked(tx, run, &change).await?)
+            }
+            Resume => self.resuming(tx, run).await?,
+            Rewind => Order::Rewind(rewind::Rewind::checked(tx, run, body).await?),
+            Fork => Order::Fork(fork::Fork::checked(tx, run, body).await?),
+        })
+    }
+
+    /// What only marks the run.
+    fn mark(&self, tx: &mut Tx, run: &mut RunRow) {
+        match self.body.kind {
+            DecisionKind::Claim => {
+                run.looking = Some(Looking {
+                    by: self.author.name.clone(),
+                    until: tx.now.plus_ms(LOOKING_MS),
+                });
+            }
+            DecisionKind::Acknowledge => run.acknowledged = true,
             _ => {}
         }
     }
 
-    /// With a live lease a request that the worker hears; without one the run stops here and now.
-    fn stop(&self, tx: &mut Tx, run: &mut RunRow, live: bool, signal: Signal, status: RunStatus) {
-        // A cancel stands: a later pause does not weaken it.
-        if run.signal != Some(Signal::Cancel) {
-            run.signal = Some(signal);
+    /// The last question is answered: a run that only waited for it goes on.
+    async fn released_by_answer(&self, tx: &mut Tx, run: &mut RunRow) -> Result<(), Error> {
+        tx.flush_rows().await?;
+        let open = StepRow::open(tx.conn(), &run.id).await?;
+        run.effects_unknown = unknown(&open);
+        let waits = open.iter().any(|step| step.status == StepStatus::Waiting);
+        if run.status == RunStatus::Waiting && !waits {
+            lease_end::become_status(tx, run, RunStatus::Ready);
         }
-        if live {
-            return;
-        }
-        run.signal = None;
-        if status == RunStatus::Cancelled {
-            run.finished_at = Some(tx.now);
-        }
-        lease_end::become_status(tx, run, status);
-    }
-
-    async fn record(&self, tx: &mut Tx, run: &RunRow, id: i64, version: i64) -> Result<(), Error> {
-        let now = tx.now;
-        let values = params![
-            id,
-            self.run.as_str(),
-            self.body.kind.as_str(),
-            self.author.name.as_str(),
-            self.body.reason.as_deref(),
-            self.body.step,
-            version,
-            sealed(&self.body),
-            now,
-            None::<i64>,
-            None::<String>,
-        ];
-        tables::DECISIONS.insert(tx.conn(), values).await?;
-        let mine = "INSERT INTO decided (author, ord) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-        tx.conn()
-            .execute(mine, params![self.author.name.as_str(), run.ord])
-            .await?;
         Ok(())
     }
+}
 
-    /// Somebody was first: who, and when.
-    async fn outdated(&self, tx: &mut Tx, run: &RunRow, version: i64) -> Result<Problem, Error> {
-        let sql = "SELECT author, at FROM decisions WHERE run = $1 AND version >= $2 ORDER BY id DESC LIMIT 1";
-        let row = tx
-            .conn()
-            .fetch_one(sql, params![run.id.as_str(), version])
-            .await?;
-        let (by, at) = match row {
-            Some(mut row) => (Some(row.text()?), Some(row.time()?)),
-            None => (None, None),
-        };
-        let detail = match (&by, at) {
-            (Some(by), Some(at)) => format!("already decided by {by} at {at}"),
-            _ => format!("the run changed: version {} is current", run.version),
-        };
-        Ok(Problem::new(Code::VersionConflict, detail)
-            .with("current_version", run.version)
-            .with("decided_by", by)
-            .with("decided_at", at))
-    }
+/// Some effect may have happened, not happened, or still be under way.
+fn unknown(open: &[StepRow]) -> bool {
+    open.iter()
+        .any(|step| step.status == StepStatus::Crashed && step.unknown)
 }

@@ -12,6 +12,7 @@ mod lease;
 mod once;
 mod progress;
 mod reap;
+mod reference;
 mod release;
 mod remember;
 mod tick;

@@ -1,5 +1,7 @@
 //! The table `announced`: steps that a plan named, each until it begins.
 
+use serde_json::Value;
+
 use super::{
     super::{
         engine::{Connection, params},
@@ -21,6 +23,11 @@ pub static TABLE: Table = Table {
 };
 
 pub struct Announcements;
+
+/// An announcement that was met; with the result of an operator who skipped it before.
+pub struct Met {
+    pub skipped: Option<Value>,
+}
 
 impl Announcements {
     pub async fn insert(
@@ -45,25 +52,54 @@ impl Announcements {
         Ok(())
     }
 
-    /// A step begins: the first open announcement of its key, else of its name, is met. Answers whether one was.
+    /// A step begins: the first open announcement of its key, else of its name, is met.
     pub async fn met(
         conn: &mut dyn Connection,
         run: &RunId,
         seq: i64,
         key: &str,
         name: &str,
-    ) -> Result<bool, Error> {
-        let sql = "SELECT idx FROM announced \
+    ) -> Result<Option<Met>, Error> {
+        let find = "SELECT idx, skipped FROM announced \
              WHERE run = $1 AND seq IS NULL AND (key = $2 OR (key IS NULL AND name = $3)) \
              ORDER BY CASE WHEN key IS NULL THEN 1 ELSE 0 END, idx LIMIT 1";
         let row = conn
-            .fetch_one(sql, params![run.as_str(), key, name])
+            .fetch_one(find, params![run.as_str(), key, name])
             .await?;
-        let Some(mut row) = row else { return Ok(false) };
-        let idx = row.int()?;
-        TABLE
-            .amend(conn, params![run.as_str(), idx], vec![("seq", seq.into())])
-            .await
+        let Some(mut row) = row else { return Ok(None) };
+        let (idx, skipped) = (row.int()?, row.opt_sealed()?);
+        let key = params![run.as_str(), idx];
+        TABLE.amend(conn, key, vec![("seq", seq.into())]).await?;
+        Ok(Some(Met { skipped }))
+    }
+
+    /// Steps from this one on are rewound past: what announced them is open again. Answers how many.
+    pub async fn open_again(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        from: i64,
+    ) -> Result<i64, Error> {
+        let sql = "SELECT idx FROM announced WHERE run = $1 AND seq >= $2";
+        let rows = conn.fetch(sql, params![run.as_str(), from]).await?;
+        let count = rows.len() as i64;
+        for mut row in rows {
+            let key = params![run.as_str(), row.int()?];
+            let open = vec![("seq", None::<i64>.into())];
+            TABLE.amend(conn, key, open).await?;
+        }
+        Ok(count)
+    }
+
+    /// The nth announcement, counted from 1, that has not begun, and whether it was skipped already.
+    pub async fn pending(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        nth: i64,
+    ) -> Result<Option<(i64, bool)>, Error> {
+        let sql = "SELECT idx, CASE WHEN skipped IS NULL THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END \
+             FROM announced WHERE run = $1 AND seq IS NULL ORDER BY idx LIMIT 1 OFFSET $2";
+        let row = conn.fetch_one(sql, params![run.as_str(), nth - 1]).await?;
+        row.map(|mut row| Ok((row.int()?, row.flag()?))).transpose()
     }
 
     pub async fn of(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Announced>, Error> {

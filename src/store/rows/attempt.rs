@@ -193,6 +193,19 @@ impl AttemptRow {
         ]
     }
 
+    /// A worker hears of a given result: from here on it may fold it in, once, into the state that it has.
+    pub async fn heard(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        (seq, attempt): (i64, i64),
+        (epoch, base): (Epoch, i64),
+    ) -> Result<(), Error> {
+        let key = params![run.as_str(), seq, attempt];
+        let heard = vec![("epoch", epoch.0.into()), ("base", base.into())];
+        TABLE.amend(conn, key, heard).await?;
+        Ok(())
+    }
+
     pub async fn set_progress(
         &self,
         conn: &mut dyn Connection,

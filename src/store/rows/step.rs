@@ -225,6 +225,21 @@ impl StepRow {
         )
     }
 
+    /// The newest step before this one that counts.
+    pub async fn last_before(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        seq: i64,
+    ) -> Result<Option<Self>, Error> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM steps WHERE run = $1 AND seq < $2 AND status <> 'superseded' ORDER BY seq DESC LIMIT 1"
+        );
+        let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
+        row.map(|mut row| Self::read(&mut row)).transpose()
+    }
+
     /// Steps that are neither settled nor failed: what a lease's end has to look at.
     pub async fn open(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Self>, Error> {
         let sql = concat!(

@@ -20,6 +20,9 @@ use crate::{
 /// Deltas in a row after which a keyframe comes, however small they are.
 const DELTAS_MAX: i64 = 512;
 
+/// The next snapshot is a keyframe: what is before it belongs to another run.
+pub(super) const BEFORE_A_KEYFRAME: i64 = -DELTAS_MAX;
+
 /// A run's newest state, at hand.
 #[derive(Debug)]
 pub struct Held {

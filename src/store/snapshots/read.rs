@@ -44,6 +44,7 @@ async fn last_good(
     damaged: i64,
 ) -> Result<Option<i64>, Error> {
     let sql = "SELECT n FROM snapshots WHERE run = $1 AND n < $2 ORDER BY n DESC LIMIT 1";
+    let run = &stored::owner(conn, run, damaged).await?;
     let mut below = damaged;
     while let Some(mut row) = conn.fetch_one(sql, params![run.as_str(), below]).await? {
         below = row.int()?;
@@ -89,6 +90,10 @@ pub async fn load(
     let Stored {
         keyframe, weight, ..
     } = stored;
+    let keyframe = match stored::owner(conn, run, snapshot).await? == *run {
+        true => keyframe,
+        false => super::held::BEFORE_A_KEYFRAME,
+    };
     Ok(Held {
         snapshot,
         hash,

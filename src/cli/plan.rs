@@ -1,0 +1,157 @@
+//! `step47 plan`: what will happen when a worker takes the run.
+
+use super::{Failure, remote::RemoteArgs};
+use crate::{
+    client::RunId,
+    domain::plan::{Changed, Plan, PlanAction, PlanStep},
+};
+
+/// Show what a resume would do, step by step, before anything happens.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    run: RunId,
+
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    remote: RemoteArgs,
+}
+
+pub async fn run(args: Args) -> Result<(), Failure> {
+    let plan = args.remote.client()?.plan(&args.run).await?;
+    match args.json {
+        true => println!("{}", serde_json::to_string_pretty(&plan)?),
+        false => print(&plan),
+    }
+    Ok(())
+}
+
+fn print(plan: &Plan) {
+    let from = plan
+        .from
+        .map_or("the end".into(), |seq| format!("step {seq}"));
+    println!(
+        "resume from {from}  {} ({}, version {})",
+        plan.run, plan.status, plan.version
+    );
+    let cost = plan
+        .saved
+        .cost_usd
+        .map_or("—".into(), |cost| format!("${cost:.2}"));
+    println!(
+        "{} replayed · {} to decide · {} expected · not paid again: {cost}, {:.0} s\n",
+        plan.count(PlanAction::Replay),
+        plan.count(PlanAction::Decide),
+        plan.count(PlanAction::Expected),
+        plan.saved.seconds,
+    );
+    for lines in plan.steps.chunk_by(|a, b| plain(a) && plain(b)) {
+        line(lines);
+    }
+    for changed in &plan.gap {
+        println!("{:>13}  changed   {}", "", gap(changed));
+    }
+    if plan.integrity.of > 0 {
+        println!(
+            "\nchecksums verified, {} of {}",
+            plan.integrity.good, plan.integrity.of
+        );
+    }
+    for seq in &plan.integrity.damaged {
+        println!("step {seq} is damaged in the store: it cannot be replayed");
+    }
+    match (plan.taker.workers, plan.taker.last) {
+        (0, None) => println!("no worker has asked for it yet"),
+        (0, Some(last)) => println!("no worker asks for it; the last one did at {last}"),
+        (n, _) => println!("{n} waiting for work: a worker is there to take it"),
+    }
+    if let Some(why) = &plan.refused {
+        println!("not to be resumed: {why}");
+    }
+    println!("plan {}", plan.hash);
+}
+
+fn plain(step: &PlanStep) -> bool {
+    step.action == PlanAction::Replay && step.edits.is_empty()
+}
+
+fn line(lines: &[PlanStep]) {
+    let Some((first, last)) = lines.first().zip(lines.last()) else {
+        return;
+    };
+    let at = match (first.seq, last.seq) {
+        (Some(from), Some(to)) if from < to => format!("{from}–{to}"),
+        (Some(seq), _) => seq.to_string(),
+        (None, _) => String::new(),
+    };
+    let name = if lines.len() > 1 {
+        ""
+    } else {
+        first.name.as_str()
+    };
+    println!(
+        "{at:>13}  {:<9} {:<24} {}",
+        first.action.as_str(),
+        clean(name),
+        clean(&first.why)
+    );
+    if let Some(effect) = first
+        .effect
+        .as_ref()
+        .filter(|_| lines.len() == 1 && !plain(first))
+    {
+        let key = effect
+            .key
+            .as_deref()
+            .map_or(String::new(), |key| format!(", key {key}"));
+        println!(
+            "{:>13}            {} ({}{key}): {}",
+            "",
+            clean(&effect.words),
+            clean(&effect.target),
+            effect.same_key()
+        );
+    }
+    if first.evidence.is_some() {
+        println!(
+            "{:>13}            its worker sent the result too late: see `step47 runs show`",
+            ""
+        );
+    }
+    for edit in &first.edits {
+        let why = edit.reason.as_deref().unwrap_or("no reason given");
+        println!(
+            "{:>13}            state edited by {} at {}: {}",
+            "",
+            edit.author,
+            edit.at,
+            clean(why)
+        );
+    }
+}
+
+fn gap(changed: &Changed) -> String {
+    let known = |was: &Option<String>| was.clone().unwrap_or("—".into());
+    match changed {
+        Changed::Version { was, now } => {
+            format!(
+                "code {} → last worker seen offers {}",
+                clean(&known(was)),
+                clean(now)
+            )
+        }
+        Changed::Model { was, now } => format!("model {} → {}", clean(&known(was)), clean(now)),
+        Changed::Reference { uri, was, now, .. } => match now {
+            None => format!("{}: checked on resume", clean(uri)),
+            Some(now) if now == was => format!("{}: unchanged", clean(uri)),
+            Some(now) => format!("{}: {} → {}", clean(uri), clean(was), clean(now)),
+        },
+    }
+}
+
+/// Agents' text on a terminal: no control characters.
+fn clean(text: &str) -> String {
+    text.chars().filter(|it| !it.is_control()).collect()
+}

@@ -1,0 +1,84 @@
+//! What a person may answer at a gate.
+
+use serde_json::{Value, json};
+
+use crate::{
+    domain::{DecisionKind, Gate, Problem},
+    store::schema,
+};
+
+/// The result of this answer, if the gate takes it.
+pub fn answer(kind: DecisionKind, gate: &Gate, given: Option<&Value>) -> Result<Value, Problem> {
+    let result = match &gate.choices {
+        Some(choices) => chosen(kind, choices, given)?,
+        None => given.cloned().unwrap_or_default(),
+    };
+    // Who rejects the question need not answer it.
+    let silent = kind == DecisionKind::Reject && given.is_none();
+    match &gate.schema {
+        Some(schema) if !silent => schema::check("result", schema, &result)?,
+        _ => {}
+    }
+    Ok(result)
+}
+
+/// One of the choices, bare or as `{choice}`; approve and reject may be choices by their own names.
+fn chosen(kind: DecisionKind, choices: &[Value], given: Option<&Value>) -> Result<Value, Problem> {
+    let named = json!(kind);
+    let choice = match given {
+        Some(value) if choices.contains(value) => Some(value),
+        Some(Value::Object(map)) if map.len() == 1 => map.get("choice"),
+        Some(_) => None,
+        None if choices.contains(&named) => Some(&named),
+        None if kind == DecisionKind::Reject => return Ok(Value::Null),
+        None => None,
+    };
+    match choice.filter(|choice| choices.contains(choice)) {
+        Some(choice) => Ok(json!({"choice": choice})),
+        None => Err(Problem::invalid(
+            "result",
+            format!("must be {{\"choice\": …}} with one of {}", json!(choices)),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(choices: Option<Value>, schema: Option<Value>) -> Gate {
+        Gate {
+            title: "Refund?".into(),
+            context: None,
+            schema,
+            choices: choices.map(|it| it.as_array().unwrap().clone()),
+        }
+    }
+
+    #[test]
+    fn one_of_the_choices_is_the_result_and_nothing_else() {
+        let gate = gate(Some(json!(["full", "half"])), None);
+        let take = |kind, given: Option<Value>| answer(kind, &gate, given.as_ref());
+        let full = Ok(json!({"choice": "full"}));
+        assert_eq!(
+            take(DecisionKind::Answer, Some(json!({"choice": "full"}))),
+            full
+        );
+        assert_eq!(take(DecisionKind::Answer, Some(json!("full"))), full);
+        assert!(take(DecisionKind::Answer, Some(json!({"choice": "none"}))).is_err());
+        assert!(take(DecisionKind::Approve, None).is_err());
+        assert_eq!(take(DecisionKind::Reject, None), Ok(Value::Null));
+    }
+
+    #[test]
+    fn an_answer_fits_the_schema() {
+        let gate = gate(
+            None,
+            Some(json!({"type": "object", "required": ["amount"]})),
+        );
+        let take = |given| answer(DecisionKind::Answer, &gate, Some(&given));
+        assert_eq!(take(json!({"amount": 1})), Ok(json!({"amount": 1})));
+        assert_eq!(take(json!({})).unwrap_err().fields["path"], "result");
+        assert_eq!(answer(DecisionKind::Reject, &gate, None), Ok(Value::Null));
+    }
+}

@@ -1,0 +1,152 @@
+//! A decision as it is kept: its row, its event, its entry in the audit trail; and who was first where two collide.
+
+use serde_json::json;
+
+use super::Decision;
+use crate::{
+    domain::{
+        Code, DecisionKind, EventKind, Hash, Problem, RunId,
+        audit::{AuditEntry, AuditKind},
+        decision,
+        protocol::Decide,
+    },
+    store::{
+        Error, audit,
+        engine::params,
+        rows::{RunRow, sealed},
+        tables,
+        tx::Tx,
+    },
+};
+
+/// What a decision made.
+#[derive(Default)]
+pub struct Made {
+    pub snapshot: Option<i64>,
+    pub new_run: Option<RunId>,
+    /// The steps that were rewound past: from, to.
+    pub rewound: Option<(i64, i64)>,
+}
+
+impl Decision {
+    /// Refused if the run is no longer as it was when this was decided.
+    pub(super) async fn current(&self, tx: &mut Tx, run: &RunRow) -> Result<(), Error> {
+        let kind = self.body.kind;
+        match self.body.if_version {
+            None if kind.needs_version() => {
+                Err(Problem::invalid("if_version", "name the run version this is based on").into())
+            }
+            Some(version) if version != run.version => {
+                Err(self.outdated(tx, run, version).await?.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) async fn record(
+        &self,
+        tx: &mut Tx,
+        run: &RunRow,
+        version: i64,
+        at: Option<i64>,
+        made: Made,
+    ) -> Result<decision::Decision, Error> {
+        let body = &self.body;
+        let id = tx.next_event();
+        // An edit is about no step; it is remembered where the run was.
+        let step = match body.kind {
+            DecisionKind::Edit => body.step.or(at),
+            _ => body.step,
+        };
+        let decision = decision::Decision {
+            id,
+            kind: body.kind,
+            author: self.author.name.clone(),
+            reason: body.reason.clone(),
+            step,
+            version,
+            at: tx.now,
+            snapshot: made.snapshot,
+            text: body.text.clone(),
+            new_run: made.new_run,
+        };
+        let mut data = json!(decision);
+        if let Some((from, to)) = made.rewound {
+            data["rewound"] = json!([from, to]);
+        }
+        let begun = step.filter(|step| *step <= run.steps);
+        tx.emit(&run.id, begun, EventKind::Decision, data);
+        let values = params![
+            id,
+            run.id.as_str(),
+            body.kind.as_str(),
+            self.author.name.as_str(),
+            body.reason.as_deref(),
+            decision.step,
+            version,
+            sealed(&lean(body)),
+            decision.at,
+            made.snapshot,
+            decision.new_run.as_ref().map(|run| run.as_str()),
+        ];
+        tables::DECISIONS.insert(tx.conn(), values).await?;
+        let mine = "INSERT INTO decided (author, ord) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+        tx.conn()
+            .execute(mine, params![self.author.name.as_str(), run.ord])
+            .await?;
+        self.audit(tx, run, &decision);
+        tracing::info!(run = %run.id, kind = body.kind.as_str(), author = self.author.name, "decided");
+        Ok(decision)
+    }
+
+    fn audit(&self, tx: &mut Tx, run: &RunRow, decision: &decision::Decision) {
+        let detail = json!({
+            "decision": decision.id, "version": decision.version, "snapshot": decision.snapshot,
+            "new_run": decision.new_run, "body": Hash::of(&json!(self.body)),
+        });
+        tx.audit(AuditEntry {
+            run: Some(run.id.clone()),
+            step: decision.step,
+            reason: self.body.reason.clone(),
+            detail,
+            ..audit::entry(
+                AuditKind::Decision,
+                &self.author.name,
+                self.body.kind.as_str(),
+            )
+        });
+    }
+
+    /// Somebody was first: who, and when.
+    async fn outdated(&self, tx: &mut Tx, run: &RunRow, version: i64) -> Result<Problem, Error> {
+        let sql = "SELECT author, at, kind FROM decisions WHERE run = $1 AND version >= $2 \
+             AND kind NOT IN ('note', 'pin', 'fork', 'claim') ORDER BY id LIMIT 1";
+        let row = tx
+            .conn()
+            .fetch_one(sql, params![run.id.as_str(), version])
+            .await?;
+        let (by, at, kind) = match row {
+            Some(mut row) => (Some(row.text()?), Some(row.time()?), Some(row.text()?)),
+            None => (None, None, None),
+        };
+        let detail = match (&by, at) {
+            (Some(by), Some(at)) => format!("already decided by {by} at {at}"),
+            _ => format!("the run changed: version {} is current", run.version),
+        };
+        Ok(Problem::new(Code::VersionConflict, detail)
+            .with("current_version", run.version)
+            .with("decided_by", by)
+            .with("decided_at", at)
+            .with("decided_kind", kind))
+    }
+}
+
+/// The body without whole states: their snapshots have them.
+fn lean(body: &Decide) -> Decide {
+    let mut lean = body.clone();
+    lean.state = None;
+    lean.choices
+        .iter_mut()
+        .for_each(|choice| choice.state = None);
+    lean
+}

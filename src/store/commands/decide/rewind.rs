@@ -1,0 +1,98 @@
+//! Rewind to before a step: later steps are superseded, the state is the one it began from. Nothing outside is undone.
+
+use super::{Edited, refused, unknown};
+use crate::{
+    domain::{Problem, RunStatus, StepStatus, plan::LeftBehind, protocol::Decide},
+    store::{
+        Error,
+        engine::params,
+        lease_end,
+        plan::{beyond, effects_from},
+        rows::{Announcements, AttemptRow, RunRow, StepRow},
+        snapshots,
+        tx::Tx,
+    },
+};
+
+pub struct Rewind {
+    pub to: i64,
+    pub edited: Edited,
+}
+
+impl Rewind {
+    pub async fn checked(tx: &mut Tx, run: &RunRow, body: &Decide) -> Result<Self, Error> {
+        let to = body.step.unwrap_or_default();
+        counts(tx, run, to).await?;
+        let now = tx.now;
+        named(effects_from(tx.conn(), run, to, now).await?, &body.again)?;
+        let base = base(tx, run, to).await?;
+        let state = snapshots::read(tx.conn(), &run.id, base).await?.state;
+        let edited = Edited::back(tx, run, state).await?;
+        Ok(Self { to, edited })
+    }
+
+    pub async fn carry_out(self, tx: &mut Tx, run: &mut RunRow) -> Result<(), Error> {
+        let id = run.id.clone();
+        self.edited.save(tx, run);
+        let (busy_us, _) = beyond(tx.conn(), run, self.to).await?;
+        run.busy_us = (run.busy_us - busy_us).max(0);
+        let count =
+            "SELECT COUNT(*) FROM steps WHERE run = $1 AND seq >= $2 AND status = 'committed'";
+        let row = tx
+            .conn()
+            .fetch_one(count, params![id.as_str(), self.to])
+            .await?;
+        run.committed -= row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
+        for mut step in StepRow::between(tx.conn(), &id, self.to, run.steps).await? {
+            (step.status, step.given) = (StepStatus::Superseded, false);
+            step.update(tx.conn(), &id).await?;
+            run.became(&step);
+        }
+        run.announced += Announcements::open_again(tx.conn(), &id, self.to).await?;
+        match StepRow::last_before(tx.conn(), &id, self.to).await? {
+            Some(last) => run.is_at(&last),
+            None => (run.at, run.error_kind) = (None, None),
+        }
+        let open = StepRow::open(tx.conn(), &id).await?;
+        run.effects_unknown = unknown(&open);
+        let waits = open.iter().any(|step| step.status == StepStatus::Waiting);
+        if run.status == RunStatus::Waiting && !waits {
+            lease_end::become_status(tx, run, RunStatus::Ready);
+        }
+        Ok(())
+    }
+}
+
+/// There is such a step, and it was not rewound past before.
+pub async fn counts(tx: &mut Tx, run: &RunRow, seq: i64) -> Result<(), Error> {
+    match StepRow::load(tx.conn(), &run.id, seq).await? {
+        None => Err(Problem::not_found(&format!("step: {} has none {seq}", run.id)).into()),
+        Some(step) if step.status == StepStatus::Superseded => Err(refused(format!(
+            "step {seq} was rewound past: choose a step that counts"
+        ))),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Every effect left behind is named: what may happen again was chosen.
+pub fn named(left: Vec<LeftBehind>, again: &[i64]) -> Result<(), Error> {
+    let missing: Vec<_> = left.iter().filter(|it| !again.contains(&it.seq)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let words = |it: &&LeftBehind| format!("{} {}, {}", it.seq, it.name, it.effect.target);
+    let first: Vec<_> = missing.iter().take(10).map(words).collect();
+    let why = format!(
+        "not undone: {}; name each in `again` to let it happen again",
+        first.join("; ")
+    );
+    let problem = Problem::new(crate::domain::Code::DecisionRefused, &why).with("why", &why);
+    Err(problem.with("effects", &left).into())
+}
+
+/// The snapshot that was current when the step first began.
+pub async fn base(tx: &mut Tx, run: &RunRow, seq: i64) -> Result<i64, Error> {
+    let first = AttemptRow::load(tx.conn(), &run.id, seq, 1).await?;
+    let first = first.ok_or_else(|| Error::damaged("a step without its first attempt"))?;
+    Ok(first.base)
+}

@@ -1,0 +1,182 @@
+//! What becomes of one step: run it again, take this result for it, skip it, answer it.
+
+use serde_json::{Value, json};
+
+use super::{Decision, gate, refused};
+use crate::{
+    domain::{
+        DecisionKind, EventKind, Hash, Outcome, Problem, StepStatus, decision::allowed,
+        protocol::Choice,
+    },
+    store::{
+        Error,
+        engine::params,
+        rows::{Announcements, AttemptRow, RunRow, StepRow, announced, attempt, sealed, step},
+        tx::Tx,
+    },
+};
+
+/// A step and what was chosen for it.
+pub struct Settling {
+    pub step: StepRow,
+    kind: DecisionKind,
+    result: Value,
+    new_key: bool,
+}
+
+impl Decision {
+    pub(super) async fn settling(
+        &self,
+        tx: &mut Tx,
+        run: &RunRow,
+        choice: &Choice,
+    ) -> Result<Settling, Error> {
+        let Some(step) = StepRow::load(tx.conn(), &run.id, choice.step).await? else {
+            return Err(
+                Problem::not_found(&format!("step: {} has none {}", run.id, choice.step)).into(),
+            );
+        };
+        let live = run.expires_at.is_some();
+        allowed(choice.kind, run.status, live, Some(step.status)).map_err(refused)?;
+        let result = match choice.kind {
+            DecisionKind::Approve | DecisionKind::Reject | DecisionKind::Answer => {
+                let asked = step.content(tx.conn(), &run.id).await?.gate;
+                let asked = asked.ok_or_else(|| refused("the step waits, but asks no question"))?;
+                gate::answer(choice.kind, &asked, choice.result.as_ref())?
+            }
+            _ => choice.result.clone().unwrap_or_default(),
+        };
+        Ok(Settling {
+            step,
+            kind: choice.kind,
+            result,
+            new_key: choice.new_key,
+        })
+    }
+
+    pub(super) async fn settle(
+        &self,
+        tx: &mut Tx,
+        run: &mut RunRow,
+        settling: Vec<Settling>,
+    ) -> Result<(), Error> {
+        for settling in settling {
+            match settling.kind {
+                DecisionKind::Retry => retry(tx, run, settling).await?,
+                _ => self.give(tx, run, settling).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The operator's result stands; the agent hears it and folds it in once.
+    async fn give(&self, tx: &mut Tx, run: &mut RunRow, given: Settling) -> Result<(), Error> {
+        let Settling {
+            mut step,
+            kind,
+            result,
+            ..
+        } = given;
+        let answered = step.status == StepStatus::Waiting;
+        let attempt = match answered {
+            true => AttemptRow::load(tx.conn(), &run.id, step.seq, step.attempts).await?,
+            false => None,
+        };
+        match attempt {
+            Some(mut attempt) => {
+                (attempt.outcome, attempt.ended_at) = (Outcome::Given, Some(tx.now));
+                tx.later(&run.id, &attempt::END, attempt.ended(&run.id, None));
+            }
+            // What crashed or failed stays as it was; the operator's word is an attempt of its own.
+            None => {
+                step.attempts += 1;
+                let row = given_attempt(tx, run, &step, &self.author.name);
+                tx.later(&run.id, &attempt::INSERT, row.inserted(&run.id, None));
+            }
+        }
+        step.status = match kind {
+            DecisionKind::Skip => StepStatus::Skipped,
+            _ => StepStatus::Committed,
+        };
+        step.decision = Some(kind);
+        step.given = true;
+        step.retry_at = None;
+        step.ended_at = Some(tx.now);
+        if step.status == StepStatus::Committed {
+            // Skipped, it may still have happened: a rewind past it says so.
+            step.unknown = false;
+            run.committed += 1;
+        }
+        let hash = Hash::of(&result);
+        let row = step.settled(&run.id, &result, hash);
+        tx.later(&run.id, &step::SETTLE, row);
+        run.became(&step);
+        let data = json!({"decision": kind, "attempt": step.attempts, "result": hash});
+        tx.emit(&run.id, Some(step.seq), EventKind::StepGiven, data);
+        Ok(())
+    }
+
+    /// The announced step that this number stands for: counted on from those that have begun.
+    pub(super) async fn announced(&self, tx: &mut Tx, run: &RunRow) -> Result<i64, Error> {
+        let nth = self.body.step.unwrap_or_default() - run.steps;
+        let pending = Announcements::pending(tx.conn(), &run.id, nth).await?;
+        match pending {
+            None => Err(Problem::not_found("step: fewer are announced").into()),
+            Some((_, true)) => Err(refused("the step is skipped already")),
+            Some((idx, false)) => Ok(idx),
+        }
+    }
+
+    /// Its result is kept until the agent begins it.
+    pub(super) async fn skip_announced(
+        &self,
+        tx: &mut Tx,
+        run: &RunRow,
+        idx: i64,
+    ) -> Result<(), Error> {
+        let result = self.body.result.clone().unwrap_or_default();
+        let key = params![run.id.as_str(), idx];
+        let skipped = vec![("skipped", sealed(&result).into())];
+        announced::TABLE.amend(tx.conn(), key, skipped).await?;
+        Ok(())
+    }
+}
+
+/// An attempt that no worker made.
+pub fn given_attempt(tx: &Tx, run: &RunRow, step: &StepRow, by: &str) -> AttemptRow {
+    AttemptRow {
+        run: run.id.clone(),
+        seq: step.seq,
+        attempt: step.attempts,
+        worker: by.to_owned(),
+        epoch: run.epoch,
+        base: run.snapshot,
+        begun_at: tx.now,
+        heartbeat_at: None,
+        ended_at: None,
+        outcome: Outcome::Given,
+        body: None,
+        answer: None,
+        usage: None,
+        log_lines: 0,
+        has_evidence: false,
+    }
+}
+
+/// The next begin executes it; with a new key the provider takes it for another request.
+async fn retry(tx: &mut Tx, run: &mut RunRow, retried: Settling) -> Result<(), Error> {
+    let Settling {
+        mut step, new_key, ..
+    } = retried;
+    step.decision = Some(DecisionKind::Retry);
+    step.retry_at = None;
+    if new_key {
+        step.generation += 1;
+        step.keyed_at = Some(tx.now);
+        // Who orders a new key has looked: it did not happen.
+        step.unknown = false;
+    }
+    step.update(tx.conn(), &run.id).await?;
+    run.became(&step);
+    Ok(())
+}

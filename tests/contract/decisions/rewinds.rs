@@ -1,0 +1,88 @@
+//! Rewinds: nothing outside is undone, and what happened is named first.
+
+use serde_json::json;
+
+use super::{charge, decides, resumes};
+use crate::support::{Agent, Api, Engine, both_engines};
+
+/// Three steps, the second an effect; then the run is released between steps and paused.
+async fn paused(api: &Api) -> Agent {
+    let agent = api.agent(json!({"state": {"n": 0}})).await;
+    for (i, key) in ["one", "pay", "three"].iter().enumerate() {
+        let more = if *key == "pay" { charge() } else { json!({}) };
+        let seq = agent.executes(key, more).await;
+        let patch = json!([{"op": "replace", "path": "/n", "value": i + 1}]);
+        agent
+            .commit(seq, 1, json!({"result": key, "patch": patch}))
+            .await
+            .is(200);
+    }
+    agent.release(json!({})).await.is(200);
+    api.decide(&agent.run, json!({"kind": "pause"}))
+        .await
+        .is(200);
+    agent
+}
+
+async fn an_effect_left_behind_must_be_named(on: Engine) {
+    let api = on.shared().await;
+    let agent = paused(&api).await;
+    let before = agent.facts().await;
+    let version = before["run"]["version"].clone();
+    let body = json!({"kind": "rewind", "step": 2, "if_version": version});
+    let refused = api.decide(&agent.run, body).await;
+    let problem = refused.refused(409, "decision_refused");
+    assert!(
+        problem["why"]
+            .as_str()
+            .unwrap()
+            .contains("2 pay, stripe.charges"),
+        "{problem}"
+    );
+    assert_eq!(problem["effects"][0]["seq"], 2);
+    assert_eq!(agent.facts().await, before);
+    decides(&api, &agent.run, json!({"kind": "rewind", "step": 3})).await;
+}
+
+async fn a_rewind_supersedes_and_keys_begin_as_new_steps(on: Engine) {
+    let api = on.shared().await;
+    let agent = paused(&api).await;
+    let old_key = api.step(&agent.run, 2).await["idempotency_key"].clone();
+    let answer = decides(
+        &api,
+        &agent.run,
+        json!({"kind": "rewind", "step": 2, "again": [2]}),
+    )
+    .await;
+    assert_eq!(answer["run"]["snapshot"], 4);
+    assert_eq!(api.snapshot(&agent.run, 4).await["state"], json!({"n": 1}));
+    assert_eq!(
+        api.snapshot(&agent.run, 3).await["state"],
+        json!({"n": 3}),
+        "the old stays"
+    );
+    for seq in [2, 3] {
+        assert_eq!(api.step(&agent.run, seq).await["status"], "superseded");
+    }
+    assert_eq!(answer["run"]["committed"], 1);
+    resumes(&api, &agent.run, json!([])).await;
+    let next = api.lease(&agent.run, json!({})).await;
+    assert_eq!(next.lease["state"], json!({"n": 1}));
+    assert_eq!(
+        next.begin("one", json!({})).await.is(200)["outcome"],
+        "replay"
+    );
+    let again = next.begin("pay", charge()).await.is(200);
+    assert_eq!(
+        (&again["outcome"], &again["seq"]),
+        (&json!("execute"), &json!(4))
+    );
+    assert_ne!(again["idempotency_key"], old_key);
+    let late = next.commit(3, 1, json!({"result": "late"})).await;
+    late.refusal();
+}
+
+both_engines!(
+    an_effect_left_behind_must_be_named,
+    a_rewind_supersedes_and_keys_begin_as_new_steps,
+);

@@ -1,0 +1,102 @@
+//! Run × worker × operator against a small reference: random sequences of what each may do, in any order, also with
+//! an old epoch, an old version or a key that is taken. After each, store and reference must agree.
+//!
+//! A short slice runs with every test; `cargo xtask torture` runs 10,000 sequences on each engine.
+
+mod reference;
+mod world;
+
+use proptest::{
+    prelude::*,
+    test_runner::{Config, TestRunner},
+};
+
+use crate::support::{Engine, block_on};
+use reference::{Kind, Op, Reference};
+use world::World;
+
+fn op() -> impl Strategy<Value = Op> {
+    let stale = prop::bool::weighted(0.15);
+    let key = 0..4usize;
+    prop_oneof![
+        4 => Just(Op::Lease { takeover: false }),
+        2 => Just(Op::Lease { takeover: true }),
+        2 => stale.clone().prop_map(|stale| Op::Release { stale }),
+        8 => (key.clone(), stale.clone(), prop::bool::weighted(0.1)).prop_map(|(key, stale, other_name)| {
+            Op::Begin { key, stale, other_name }
+        }),
+        6 => (key.clone(), stale.clone(), 0..3u8).prop_map(|(key, stale, value)| Op::Commit { key, stale, value }),
+        1 => stale.clone().prop_map(|stale| Op::Fail { stale }),
+        1 => (stale.clone(), any::<bool>()).prop_map(|(stale, done)| Op::Finish { stale, done }),
+        10 => (prop::sample::select(Kind::ALL), key, stale, any::<bool>()).prop_map(|(kind, key, stale, new_key)| {
+            Op::Decide { kind, key, stale, new_key }
+        }),
+    ]
+}
+
+fn sequences(engine: Engine, cases: u32) {
+    if !engine.chosen() {
+        return;
+    }
+    block_on(async move {
+        let world = World::open(engine).await;
+        let handle = tokio::runtime::Handle::current();
+        // The runner is not async: it works on a thread of its own and asks the runtime.
+        let checked = tokio::task::spawn_blocking(move || {
+            let config = Config {
+                cases,
+                failure_persistence: None,
+                max_shrink_iters: 400,
+                ..Config::default()
+            };
+            let outcome = TestRunner::new(config).run(&prop::collection::vec(op(), 1..40), |ops| {
+                handle.block_on(agree(&world, &ops))
+            });
+            (outcome, world)
+        });
+        let (outcome, world) = checked.await.expect("the runner");
+        world.close().await;
+        if let Err(error) = outcome {
+            panic!("{error}");
+        }
+    });
+}
+
+/// Plays the sequence on both sides and compares after each step.
+async fn agree(world: &World, ops: &[Op]) -> Result<(), TestCaseError> {
+    let run = world.run().await;
+    let mut reference = Reference::default();
+    for op in ops {
+        let told = world.play(&run, &reference, op).await;
+        let expected = reference.play(op);
+        prop_assert_eq!(&told, &expected, "what was answered to {:?}", op);
+        let seen = world.look(&run).await;
+        prop_assert_eq!(seen, reference.seen(), "what is recorded after {:?}", op);
+    }
+    Ok(())
+}
+
+const SLICE: u32 = 60;
+const CAMPAIGN: u32 = 10_000;
+
+#[test]
+fn run_worker_and_operator_follow_the_model_on_sqlite() {
+    sequences(Engine::Sqlite, SLICE);
+}
+
+#[test]
+fn run_worker_and_operator_follow_the_model_on_postgres() {
+    sequences(Engine::Postgres, SLICE);
+}
+
+#[test]
+#[ignore = "a campaign: cargo xtask torture"]
+fn ten_thousand_sequences_follow_the_model_on_sqlite() {
+    sequences(Engine::Sqlite, CAMPAIGN);
+}
+
+#[test]
+#[ignore = "a campaign: cargo xtask torture"]
+fn ten_thousand_sequences_follow_the_model_on_postgres() {
+    sequences(Engine::Postgres, CAMPAIGN);
+}

@@ -1,0 +1,444 @@
+//! The reference: one run in a few fields, by the words of the protocol and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Keys: 0 is plain, 1 an effect that asks, 2 an effect that is checked, 3 a gate.
+#[derive(Debug, Clone, Copy)]
+pub enum Op {
+    Lease {
+        takeover: bool,
+    },
+    Release {
+        stale: bool,
+    },
+    Begin {
+        key: usize,
+        stale: bool,
+        other_name: bool,
+    },
+    Commit {
+        key: usize,
+        stale: bool,
+        value: u8,
+    },
+    /// Key 0 fails for good.
+    Fail {
+        stale: bool,
+    },
+    Finish {
+        stale: bool,
+        done: bool,
+    },
+    Decide {
+        kind: Kind,
+        key: usize,
+        stale: bool,
+        new_key: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Retry,
+    Commit,
+    Skip,
+    Approve,
+    Edit,
+    Rewind,
+    Resume,
+    Pause,
+    Cancel,
+    Note,
+    Acknowledge,
+}
+
+impl Kind {
+    pub const ALL: &[Self] = &[
+        Self::Retry,
+        Self::Commit,
+        Self::Skip,
+        Self::Approve,
+        Self::Edit,
+        Self::Rewind,
+        Self::Resume,
+        Self::Resume,
+        Self::Pause,
+        Self::Cancel,
+        Self::Note,
+        Self::Acknowledge,
+    ];
+}
+
+pub type State = BTreeMap<String, i64>;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    pub key: usize,
+    pub status: &'static str,
+    pub attempt: i64,
+    /// The newest attempt can be committed: it runs, or a result was given.
+    open: bool,
+    given: bool,
+    ordered: bool,
+    unknown: bool,
+    /// The state when it first began.
+    base: State,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reference {
+    pub status: &'static str,
+    pub version: i64,
+    pub live: bool,
+    pub epoch: i64,
+    signal: Option<&'static str>,
+    recoveries: i64,
+    /// Leases that were given back: a repeated release is known by its epoch.
+    released: BTreeSet<i64>,
+    pub steps: Vec<Step>,
+    pub state: State,
+}
+
+/// What both sides show: status, version, steps by key and status, state.
+pub type Seen = (String, i64, Vec<(usize, String)>, State);
+
+impl Default for Reference {
+    fn default() -> Self {
+        Self {
+            status: "pending",
+            version: 1,
+            live: false,
+            epoch: 0,
+            signal: None,
+            recoveries: 0,
+            released: BTreeSet::new(),
+            steps: Vec::new(),
+            state: State::new(),
+        }
+    }
+}
+
+impl Reference {
+    pub fn seen(&self) -> Seen {
+        let steps = self
+            .steps
+            .iter()
+            .map(|step| (step.key, step.status.to_owned()));
+        (
+            self.status.to_owned(),
+            self.version,
+            steps.collect(),
+            self.state.clone(),
+        )
+    }
+
+    /// The step that counts for this key, by its place.
+    pub fn of_key(&self, key: usize) -> Option<usize> {
+        let counts = |step: &Step| step.key == key && step.status != "superseded";
+        self.steps.iter().position(counts)
+    }
+
+    fn become_status(&mut self, status: &'static str) {
+        if self.status != status {
+            self.status = status;
+            self.version += 1;
+        }
+    }
+
+    fn any(&self, status: &str) -> bool {
+        self.steps.iter().any(|step| step.status == status)
+    }
+
+    fn end_lease(&mut self) {
+        let mut broke = false;
+        for step in self
+            .steps
+            .iter_mut()
+            .filter(|step| step.status == "running")
+        {
+            broke = true;
+            (step.status, step.open) = ("crashed", false);
+            step.unknown = step.key == 1 || step.key == 2;
+        }
+        self.recoveries += i64::from(broke);
+        let asks = |step: &Step| step.status == "crashed" && step.key == 1 && !step.ordered;
+        let held = broke && self.recoveries > 3;
+        self.live = false;
+        let status = match self.signal {
+            Some("cancel") => "cancelled",
+            _ if held || self.steps.iter().any(asks) => "crashed",
+            Some(_) => "paused",
+            None if self.any("waiting") => "waiting",
+            None => "ready",
+        };
+        if matches!(status, "cancelled" | "paused") {
+            self.signal = None;
+        }
+        self.become_status(status);
+    }
+
+    fn fenced(&self, stale: bool) -> bool {
+        self.live && !stale
+    }
+
+    /// What is answered: an outcome, or the code of the refusal.
+    pub fn play(&mut self, op: &Op) -> String {
+        match *op {
+            Op::Lease { takeover } => self.lease(takeover),
+            Op::Release { stale } if self.released.contains(&(self.epoch - i64::from(stale))) => {
+                "ok".into()
+            }
+            Op::Release { stale } if self.fenced(stale) => {
+                self.released.insert(self.epoch);
+                self.end_lease();
+                "ok".into()
+            }
+            Op::Begin {
+                key,
+                stale,
+                other_name,
+            } if self.fenced(stale) => self.begin(key, other_name),
+            Op::Commit { key, stale, value } => self.commit(key, stale, value),
+            Op::Fail { stale } => self.fail(stale),
+            Op::Finish { stale, done } if self.fenced(stale) => self.finish(done),
+            Op::Decide {
+                kind,
+                key,
+                stale,
+                new_key,
+            } => self.decide(kind, key, stale, new_key),
+            _ => "lease_lost".into(),
+        }
+    }
+
+    fn lease(&mut self, takeover: bool) -> String {
+        if self.live && !takeover {
+            return "lease_held".into();
+        }
+        if self.live {
+            self.end_lease();
+        }
+        if !matches!(self.status, "pending" | "ready") {
+            return "run_not_runnable".into();
+        }
+        self.epoch += 1;
+        self.live = true;
+        self.become_status("running");
+        "ok".into()
+    }
+
+    fn begin(&mut self, key: usize, other_name: bool) -> String {
+        let Some(at) = self.of_key(key) else {
+            if self.signal.is_some() {
+                return "stop".into();
+            }
+            let waits = key == 3;
+            self.steps.push(Step {
+                key,
+                status: if waits { "waiting" } else { "running" },
+                attempt: 1,
+                open: !waits,
+                given: false,
+                ordered: false,
+                unknown: false,
+                base: self.state.clone(),
+            });
+            return if waits { "waiting" } else { "execute" }.into();
+        };
+        if other_name {
+            return "key_conflict".into();
+        }
+        let signal = self.signal;
+        let step = &mut self.steps[at];
+        let (outcome, begins) = match step.status {
+            "committed" | "skipped" if step.given => ("given", false),
+            "committed" | "skipped" => ("replay", false),
+            "waiting" => ("waiting", false),
+            // The same epoch asks again: the same answer. A crash would have ended it.
+            "running" => return if step.unknown { "check" } else { "execute" }.into(),
+            "failed" if !step.ordered => ("failed", false),
+            "crashed" if step.key == 1 && !step.ordered => ("stop", false),
+            "crashed" if step.key == 2 && step.unknown => ("check", true),
+            "crashed" if step.key == 2 && !step.ordered => ("check", true),
+            _ => ("execute", true),
+        };
+        if begins && signal.is_some() {
+            return "stop".into();
+        }
+        if begins {
+            step.attempt += 1;
+            (step.status, step.open, step.ordered) = ("running", true, false);
+            // Only what a repeat must hear again.
+            step.unknown = outcome == "check";
+        }
+        outcome.into()
+    }
+
+    fn commit(&mut self, key: usize, stale: bool, value: u8) -> String {
+        let Some(at) = self.of_key(key) else {
+            return "not_found".into();
+        };
+        let fenced = self.fenced(stale);
+        let step = &mut self.steps[at];
+        // No commit of the world repeats another: a settled attempt is over, whoever asks.
+        if !step.open && !step.given && matches!(step.status, "committed" | "skipped") {
+            return "attempt_over".into();
+        }
+        if !fenced {
+            return "lease_lost".into();
+        }
+        if !step.open {
+            return "attempt_over".into();
+        }
+        step.open = false;
+        if step.given {
+            step.given = false;
+        } else {
+            (step.status, step.unknown) = ("committed", false);
+        }
+        self.state.insert(format!("k{key}"), i64::from(value));
+        self.recoveries = 0;
+        "ok".into()
+    }
+
+    fn fail(&mut self, stale: bool) -> String {
+        let Some(at) = self.of_key(0) else {
+            return "not_found".into();
+        };
+        let fenced = self.fenced(stale);
+        let step = &mut self.steps[at];
+        match (fenced, step.status) {
+            (false, _) => "lease_lost",
+            (true, "running") => {
+                (step.status, step.open) = ("failed", false);
+                "ok"
+            }
+            (true, _) => "attempt_over",
+        }
+        .into()
+    }
+
+    fn finish(&mut self, done: bool) -> String {
+        if self.any("running") {
+            return "step_in_flight".into();
+        }
+        self.live = false;
+        self.signal = None;
+        self.become_status(if done { "done" } else { "failed" });
+        "ok".into()
+    }
+
+    fn decide(&mut self, kind: Kind, key: usize, stale: bool, new_key: bool) -> String {
+        if stale {
+            return "version_conflict".into();
+        }
+        let at = self.of_key(key);
+        let over = matches!(self.status, "done" | "cancelled");
+        let held = matches!(self.status, "crashed" | "failed" | "paused");
+        let still = held || matches!(self.status, "waiting" | "ready");
+        let status = at.map(|at| self.steps[at].status);
+        let broke = matches!(status, Some("crashed" | "failed"));
+        let about_step = matches!(
+            kind,
+            Kind::Retry | Kind::Commit | Kind::Skip | Kind::Approve
+        );
+        if (about_step || kind == Kind::Rewind) && at.is_none() {
+            // The table comes first for a rewind, the step for the others.
+            let table_first = (kind == Kind::Rewind && !still) || (kind == Kind::Skip && over);
+            return if table_first {
+                "decision_refused"
+            } else {
+                "not_found"
+            }
+            .into();
+        }
+        let allowed = match kind {
+            Kind::Retry | Kind::Commit => held && broke,
+            Kind::Skip => !over && (broke || status == Some("waiting")),
+            Kind::Approve => !over && status == Some("waiting"),
+            Kind::Edit | Kind::Rewind => still,
+            Kind::Resume => held && !self.undecided(),
+            Kind::Pause | Kind::Cancel => !over,
+            Kind::Note => true,
+            Kind::Acknowledge => matches!(self.status, "failed" | "crashed" | "cancelled"),
+        };
+        if !allowed {
+            return "decision_refused".into();
+        }
+        if kind != Kind::Note {
+            self.version += 1;
+        }
+        self.carry_out(kind, at.unwrap_or_default(), new_key);
+        "ok".into()
+    }
+
+    /// The plan holds a decision that nobody made.
+    fn undecided(&self) -> bool {
+        let crashed = |step: &Step| step.status == "crashed" && step.key == 1 && !step.ordered;
+        let last_failed = self.steps.iter().rfind(|step| step.status == "failed");
+        let failed = self.status == "failed" && last_failed.is_some_and(|step| !step.ordered);
+        failed || self.steps.iter().any(crashed)
+    }
+
+    fn carry_out(&mut self, kind: Kind, at: usize, new_key: bool) {
+        match kind {
+            Kind::Retry => {
+                let step = &mut self.steps[at];
+                step.ordered = true;
+                if new_key {
+                    step.unknown = false;
+                }
+            }
+            Kind::Commit | Kind::Skip | Kind::Approve => {
+                let step = &mut self.steps[at];
+                if step.status != "waiting" {
+                    step.attempt += 1;
+                }
+                step.status = if kind == Kind::Skip {
+                    "skipped"
+                } else {
+                    "committed"
+                };
+                (step.given, step.open, step.ordered) = (true, true, false);
+                if self.status == "waiting" && !self.any("waiting") {
+                    self.become_status("ready");
+                }
+            }
+            Kind::Edit => {
+                self.state.insert("edit".into(), self.version);
+            }
+            Kind::Rewind => {
+                self.state = self.steps[at].base.clone();
+                for step in &mut self.steps[at..] {
+                    (step.status, step.open, step.given) = ("superseded", false, false);
+                }
+                if self.status == "waiting" && !self.any("waiting") {
+                    self.become_status("ready");
+                }
+            }
+            Kind::Resume => {
+                (self.signal, self.recoveries) = (None, 0);
+                let waits = self.any("waiting");
+                self.become_status(if waits { "waiting" } else { "ready" });
+            }
+            Kind::Pause | Kind::Cancel if self.live => {
+                if self.signal != Some("cancel") {
+                    self.signal = Some(if kind == Kind::Cancel {
+                        "cancel"
+                    } else {
+                        "pause"
+                    });
+                }
+            }
+            Kind::Pause => {
+                self.signal = None;
+                self.become_status("paused");
+            }
+            Kind::Cancel => {
+                self.signal = None;
+                self.become_status("cancelled");
+            }
+            Kind::Note | Kind::Acknowledge => {}
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The real side: a store on one engine, driven by the commands that the server uses.
+
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use step47::{
+    domain::{
+        DecisionKind, Epoch, Problem, Role, RunId, StepStatus,
+        access::Principal,
+        protocol::{
+            CommitStep, CreateRun, Decide, FailStep, FinishRun, LeaseRun, NextStep, ReleaseRun,
+        },
+    },
+    store::{
+        Error, Store,
+        commands::{Begin, Commit, Create, Decision, Fail, Finish, Lease, Release},
+    },
+};
+use tempfile::TempDir;
+
+use super::reference::{Kind, Op, Reference, Seen, State};
+use crate::support::{Engine, administer, database};
+
+const NAMES: [&str; 4] = ["plain", "charge", "look", "gate"];
+
+pub struct World {
+    store: Store,
+    runs: AtomicUsize,
+    url: String,
+    _home: TempDir,
+}
+
+fn body<T: serde::de::DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).expect("a body of the protocol")
+}
+
+fn code<T>(answer: Result<T, Error>, outcome: impl FnOnce(T) -> String) -> String {
+    match answer.map_err(Error::problem) {
+        Ok(answer) => outcome(answer),
+        Err(Problem { code, detail, .. }) => match code.status() {
+            500.. => panic!("{}: {detail}", code.as_str()),
+            _ => code.as_str().to_owned(),
+        },
+    }
+}
+
+impl World {
+    pub async fn open(engine: Engine) -> Self {
+        let home = tempfile::tempdir().expect("a folder");
+        let url = engine.fresh_store(home.path()).await.expect("a store");
+        Self {
+            store: Store::open(&url).await.expect("a store"),
+            runs: AtomicUsize::new(0),
+            url,
+            _home: home,
+        }
+    }
+
+    pub async fn close(self) {
+        self.store.close().await;
+        if self.url.starts_with("postgres") {
+            let name = database(&self.url);
+            administer(format!("DROP DATABASE {name} WITH (FORCE)")).await;
+        }
+    }
+
+    pub async fn run(&self) -> RunId {
+        let n = self.runs.fetch_add(1, Ordering::Relaxed);
+        let id: RunId = format!("model-{n}").parse().expect("an id");
+        let create = Create {
+            id: id.clone(),
+            body: CreateRun::new("model"),
+        };
+        self.store.write(create).await.expect("a run");
+        id
+    }
+
+    pub async fn play(&self, run: &RunId, before: &Reference, op: &Op) -> String {
+        let epoch = |stale: bool| Epoch(before.epoch - i64::from(stale));
+        let ok = |_| "ok".to_owned();
+        match *op {
+            Op::Lease { takeover } => {
+                let body: LeaseRun =
+                    body(json!({"worker": "w", "ttl_ms": 3_600_000, "takeover": takeover}));
+                let lease = Lease {
+                    run: run.clone(),
+                    body,
+                };
+                code(self.store.write(lease).await, |_| "ok".into())
+            }
+            Op::Release { stale } => {
+                let body = ReleaseRun {
+                    epoch: epoch(stale),
+                    after_ms: None,
+                };
+                let release = Release {
+                    run: run.clone(),
+                    body,
+                };
+                code(self.store.write(release).await, |_| "ok".into())
+            }
+            Op::Begin {
+                key,
+                stale,
+                other_name,
+            } => {
+                let begin = Begin {
+                    run: run.clone(),
+                    epoch: epoch(stale),
+                    step: step(key, other_name && before.of_key(key).is_some()),
+                };
+                code(self.store.write(begin).await, |begun| {
+                    begun.outcome.to_string()
+                })
+            }
+            Op::Commit { key, stale, value } => {
+                let at = before.of_key(key);
+                let attempt = at.map_or(1, |at| before.steps[at].attempt);
+                // Each commit says something else: none is taken for a repeat of one before.
+                let n = self.runs.fetch_add(1, Ordering::Relaxed);
+                let patch = json!([{"op": "add", "path": format!("/k{key}"), "value": value}]);
+                let body: CommitStep = body(
+                    json!({"epoch": epoch(stale), "attempt": attempt, "result": n, "patch": patch}),
+                );
+                let commit = Commit {
+                    run: run.clone(),
+                    seq: seq(at),
+                    body,
+                };
+                let answer = code(self.store.write(commit).await, |_| "ok".into());
+                // Over is over, by whichever word.
+                answer.replace("commit_conflict", "attempt_over")
+            }
+            Op::Fail { stale } => {
+                let at = before.of_key(0);
+                let attempt = at.map_or(1, |at| before.steps[at].attempt);
+                let n = self.runs.fetch_add(1, Ordering::Relaxed);
+                let error = json!({"kind": "Broken", "message": n.to_string()});
+                let body: FailStep = body(
+                    json!({"epoch": epoch(stale), "attempt": attempt, "error": error, "retryable": false}),
+                );
+                let fail = Fail {
+                    run: run.clone(),
+                    seq: seq(at),
+                    body,
+                };
+                code(self.store.write(fail).await, |_| "ok".into())
+            }
+            Op::Finish { stale, done } => {
+                let outcome = if done { "done" } else { "failed" };
+                let n = self.runs.fetch_add(1, Ordering::Relaxed);
+                let body: FinishRun =
+                    body(json!({"epoch": epoch(stale), "outcome": outcome, "result": n}));
+                let finish = Finish {
+                    run: run.clone(),
+                    body,
+                };
+                code(self.store.write(finish).await, |_| "ok".into())
+            }
+            Op::Decide {
+                kind,
+                key,
+                stale,
+                new_key,
+            } => {
+                let at = before.of_key(key);
+                let version = before.version - i64::from(stale);
+                let body = decide(kind, before, seq(at), version, new_key);
+                let decision = Decision {
+                    run: run.clone(),
+                    author: author(),
+                    body,
+                };
+                code(self.store.write(decision).await, ok)
+            }
+        }
+    }
+
+    pub async fn look(&self, run: &RunId) -> Seen {
+        let detail = self.store.run(run).await.expect("the run").run;
+        let steps = self
+            .store
+            .steps(run, 0, 1_000)
+            .await
+            .expect("its steps")
+            .steps;
+        let state = self
+            .store
+            .snapshot(run, detail.snapshot)
+            .await
+            .expect("its state")
+            .state;
+        let key = |name: &str| NAMES.iter().position(|it| *it == name).expect("a key");
+        let seen = steps
+            .iter()
+            .map(|step| (key(step.key.as_str()), step.status.to_string()));
+        let counting = steps
+            .iter()
+            .filter(|step| step.status != StepStatus::Superseded);
+        let committed = counting
+            .filter(|step| step.status == StepStatus::Committed)
+            .count();
+        assert_eq!(detail.committed, committed as i64, "the run's own count");
+        let state: State = serde_json::from_value(state).expect("numbers");
+        (
+            detail.status.to_string(),
+            detail.version,
+            seen.collect(),
+            state,
+        )
+    }
+}
+
+fn author() -> Principal {
+    Principal {
+        name: "ana".into(),
+        role: Role::Operator,
+    }
+}
+
+/// A step that does not exist has this number.
+fn seq(at: Option<usize>) -> i64 {
+    at.map_or(9_999, |at| at as i64 + 1)
+}
+
+fn step(key: usize, other_name: bool) -> NextStep {
+    let name = if other_name { "another" } else { NAMES[key] };
+    body(match key {
+        0 => json!({"key": NAMES[0], "name": name}),
+        1 => json!({"key": NAMES[1], "name": name, "effect": {"target": "bank"}}),
+        2 => {
+            json!({"key": NAMES[2], "name": name, "effect": {"target": "mail"}, "recovery": "check"})
+        }
+        _ => json!({"key": NAMES[3], "name": name, "kind": "gate", "gate": {"title": "?"}}),
+    })
+}
+
+fn decide(kind: Kind, before: &Reference, seq: i64, version: i64, new_key: bool) -> Decide {
+    let of = |kind| Decide {
+        if_version: Some(version),
+        reason: Some("because".into()),
+        ..Decide::new(kind)
+    };
+    let about = |kind| Decide {
+        step: Some(seq),
+        ..of(kind)
+    };
+    match kind {
+        Kind::Retry => Decide {
+            new_key,
+            ..about(DecisionKind::Retry)
+        },
+        Kind::Commit => about(DecisionKind::Commit),
+        Kind::Skip => about(DecisionKind::Skip),
+        Kind::Approve => about(DecisionKind::Approve),
+        Kind::Edit => {
+            let patch = json!([{"op": "add", "path": "/edit", "value": before.version + 1}]);
+            Decide {
+                patch: Some(body(patch)),
+                ..of(DecisionKind::Edit)
+            }
+        }
+        Kind::Rewind => Decide {
+            again: (1..=before.steps.len() as i64).collect(),
+            ..about(DecisionKind::Rewind)
+        },
+        Kind::Resume => of(DecisionKind::Resume),
+        Kind::Pause => of(DecisionKind::Pause),
+        Kind::Cancel => of(DecisionKind::Cancel),
+        Kind::Note => Decide {
+            text: Some("noted".into()),
+            ..of(DecisionKind::Note)
+        },
+        Kind::Acknowledge => of(DecisionKind::Acknowledge),
+    }
+}
