@@ -52,8 +52,15 @@ export class Viewers {
   }
 }
 
-/** Commits about ten steps a second; answers when each commit was sent, by the number of the step that it began. */
-export async function commitSteadily(agent: Agent, run: Held, commits: number): Promise<Map<number, number>> {
+export interface Committed {
+  /** When each commit was sent, by the number of the step that it began. */
+  sent: Map<number, number>;
+  /** Ends the last step; before that every page still shows that it runs. */
+  end: () => Promise<unknown>;
+}
+
+/** Commits about ten steps a second. */
+export async function commitSteadily(agent: Agent, run: Held, commits: number): Promise<Committed> {
   const sent = new Map<number, number>();
   let begun = await agent.begin(run, { key: `${Date.now()}`, name: "first" });
   for (let n = 0; n < commits; n++) {
@@ -62,8 +69,7 @@ export async function commitSteadily(agent: Agent, run: Held, commits: number): 
     begun = (await agent.commit(run, begun, { patch: [], next: { key: `${at}-${n}`, name: "next" } }))!;
     sent.set(begun.seq, at);
   }
-  await agent.commit(run, begun, { patch: [] });
-  return sent;
+  return { sent, end: () => agent.commit(run, begun, { patch: [] }) };
 }
 
 /** Notes in the page when the element first shows that the run is at each step. */

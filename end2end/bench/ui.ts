@@ -120,7 +120,7 @@ test("ui", async ({ page, browser }) => {
         await noteSteps(it, place);
       }
       const others = count > 1 ? await Viewers.open(server, agent, count - 1, run.id) : undefined;
-      const sent = await commitSteadily(agent, run, COMMITS);
+      const { sent, end } = await commitSteadily(agent, run, COMMITS);
       for (const [it, where] of [[page, "run"], [seat, "list"]] as const) {
         const times = await latencies(it, sent);
         const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)];
@@ -128,6 +128,7 @@ test("ui", async ({ page, browser }) => {
         const viewers = `${count} viewer${count > 1 ? "s" : ""}`;
         say(`commit to DOM, ${where} page, ${viewers}`, `p50 ${p50} ms, p99 ${p99} ms`, "p99 ≤ 250 ms", p99 <= 250);
       }
+      await end();
       await others?.close();
       await seat.close();
       await agent.finish(run);
