@@ -4,12 +4,15 @@
 //! first connection goes on from there, and each later one from the last frame received. Where too much was missed
 //! to send (a tab hidden for hours, pruned events), listeners are told to read again.
 
+mod soon;
 #[cfg(feature = "hydrate")]
 mod stream;
 
-use std::{sync::Arc, time::Duration};
+pub use soon::Soon;
 
-use leptos::{leptos_dom::helpers::set_timeout, prelude::*};
+use std::sync::Arc;
+
+use leptos::prelude::*;
 
 use crate::domain::{Frame, RunId};
 
@@ -52,6 +55,8 @@ pub struct Live {
     cursor: StoredValue<Option<i64>>,
     watched: StoredValue<Watched>,
     listeners: StoredValue<Vec<Listener>>,
+    /// As the last frame told it.
+    crowd: StoredValue<u32>,
     #[cfg(feature = "hydrate")]
     tab: StoredValue<stream::Tab, LocalStorage>,
 }
@@ -63,6 +68,7 @@ impl Live {
             cursor: StoredValue::new(None),
             watched: StoredValue::new(Watched::default()),
             listeners: StoredValue::new(Vec::new()),
+            crowd: StoredValue::new(1),
             #[cfg(feature = "hydrate")]
             tab: StoredValue::new_local(stream::Tab::default()),
         };
@@ -133,38 +139,6 @@ impl Live {
             listener.run(message.clone());
         }
     }
-}
-
-/// Longest pause before a page reads again.
-const PATIENCE_MS: f64 = 2_000.0;
-
-/// Reads once for all who ask within a moment. The moment differs from tab to tab: hundreds that are told to read again
-/// do not do so at once.
-pub fn patience(
-    read: impl Fn() + Copy + Send + Sync + 'static,
-) -> impl Fn() + Copy + Send + Sync + 'static {
-    let due = StoredValue::new(false);
-    move || {
-        if due.try_get_value() == Some(false) {
-            due.set_value(true);
-            let again = move || {
-                if due.try_set_value(false).is_none() {
-                    read();
-                }
-            };
-            set_timeout(again, Duration::from_secs_f64(chance() * PATIENCE_MS / 1e3));
-        }
-    }
-}
-
-#[cfg(feature = "hydrate")]
-fn chance() -> f64 {
-    web_sys::js_sys::Math::random()
-}
-
-#[cfg(not(feature = "hydrate"))]
-fn chance() -> f64 {
-    0.0
 }
 
 /// Makes the tab follow the stream for the data that it stands beside.

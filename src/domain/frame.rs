@@ -24,14 +24,34 @@ pub struct Frame {
     /// Too much changed to send: read again what is shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_again: bool,
+    /// How many times longer than alone a page waits before it reads for itself.
+    #[serde(default = "one", skip_serializing_if = "alone")]
+    pub crowd: u32,
+}
+
+/// Pages that may read for themselves as often as they like.
+const FEW: usize = 50;
+
+fn one() -> u32 {
+    1
+}
+
+fn alone(crowd: &u32) -> bool {
+    *crowd <= 1
+}
+
+/// Many pages together read for themselves no more often than a few would.
+pub fn crowd(viewers: usize) -> u32 {
+    u32::try_from(viewers / FEW).unwrap_or(u32::MAX).max(1)
 }
 
 impl Frame {
     /// Tells a page that what it missed will not come.
-    pub fn read_again(event: i64) -> Self {
+    pub fn read_again(event: i64, crowd: u32) -> Self {
         Self {
             event,
             read_again: true,
+            crowd,
             ..Self::default()
         }
     }
@@ -43,9 +63,11 @@ mod tests {
 
     #[test]
     fn a_frame_carries_only_what_changed() {
-        let text = serde_json::to_string(&Frame::read_again(47)).unwrap();
+        let text = serde_json::to_string(&Frame::read_again(47, crowd(3))).unwrap();
         assert_eq!(text, r#"{"event":47,"read_again":true}"#);
         let read: Frame = serde_json::from_str(r#"{"event":48}"#).unwrap();
-        assert_eq!((read.event, read.read_again), (48, false));
+        assert_eq!((read.event, read.read_again, read.crowd), (48, false, 1));
+        let many = serde_json::to_string(&Frame::read_again(47, crowd(500))).unwrap();
+        assert_eq!(many, r#"{"event":47,"read_again":true,"crowd":10}"#);
     }
 }

@@ -165,6 +165,9 @@ impl Live {
         if let Some(event) = event.or_else(|| message.last_event_id().parse().ok()) {
             self.cursor.set_value(Some(event));
         }
+        if let Ok(frame) = &frame {
+            self.crowd.set_value(frame.crowd.max(1));
+        }
         match frame {
             Ok(frame) if !frame.read_again => self.tell(Message::Frame(Arc::new(frame))),
             // A newer server may say what this page does not understand.

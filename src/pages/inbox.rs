@@ -30,7 +30,7 @@ use crate::{
         sheet::Excerpt,
         words,
     },
-    live::{Follow, Live, Message, patience},
+    live::{Follow, Live, Message, Soon},
 };
 
 type Key = (RunId, i64);
@@ -89,11 +89,11 @@ pub fn InboxPage() -> impl IntoView {
     let params = use_query_map();
     let cursor = Memo::new(move |_| params.with(|it| it.get("cursor")));
     let read = Resource::new_blocking(move || cursor.get(), api::decisions::inbox);
-    let again = patience(move || read.refetch());
+    let again = Soon::patiently(live, move || read.refetch());
     expect_context::<Live>().listen(move |message| match message {
-        Message::Frame(frame) if frame.counts.is_some() => again(),
+        Message::Frame(frame) if frame.counts.is_some() => again.ask(),
         Message::Frame(_) => {}
-        Message::ReadAgain => again(),
+        Message::ReadAgain => again.ask(),
     });
     view! {
         <Title text="Inbox · Step47"/>

@@ -10,7 +10,7 @@ use crate::{
         notify::{LOOK_EVERY, Notify},
     },
     domain::{Action, AsOf, Counts, Principal},
-    live::{Follow, Live, Message, patience},
+    live::{Follow, Live, Message, Soon},
 };
 
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ impl Shell {
         let me = Resource::new_blocking(|| (), |()| api::session::me());
         let counts = Resource::new_blocking(|| (), |()| api::runs::counts());
         let told = RwSignal::new(None);
-        let again = patience(move || counts.refetch());
+        let again = Soon::patiently(live, move || counts.refetch());
         live.listen(move |message| match message {
             Message::Frame(frame) => {
                 if let Some(value) = frame.counts.clone() {
@@ -34,7 +34,7 @@ impl Shell {
                     told.set(Some(AsOf { event, value }));
                 }
             }
-            Message::ReadAgain => again(),
+            Message::ReadAgain => again.ask(),
         });
         provide_context(Self { me, counts, told });
         look_for_news();

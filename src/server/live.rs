@@ -32,7 +32,7 @@ use self::{
     touched::Touched,
 };
 use crate::{
-    domain::{Code, Problem, RunId},
+    domain::{Code, Problem, RunId, frame::crowd},
     store::Store,
 };
 
@@ -112,6 +112,13 @@ impl Hub {
 
     fn at(&self) -> i64 {
         self.at.load(Ordering::Acquire)
+    }
+
+    fn crowd(&self) -> u32 {
+        crowd(
+            self.viewers_max
+                .saturating_sub(self.seats.available_permits()),
+        )
     }
 
     /// A place for one more page, until it is dropped.
@@ -251,6 +258,7 @@ impl Follower {
         let audience = Audience {
             all: self.all.receiver_count() > 0,
             runs: self.watched.keys().cloned().collect(),
+            crowd: crowd(self.viewers()),
         };
         let event = self.at.load(Ordering::Acquire);
         let counts = self.count(store).await;
@@ -301,6 +309,7 @@ impl Follower {
                 .filter(late)
                 .filter_map(|join| join.run.clone())
                 .collect::<BTreeSet<_>>(),
+            crowd: crowd(self.viewers() + joins.len()),
         };
         let frames = match &missed {
             Some(missed) => {
@@ -312,8 +321,8 @@ impl Follower {
         for join in joins {
             let first = match &join.run {
                 // Another store under the same address, or too long ago.
-                _ if join.after > head => Some(Packet::read_again(head)),
-                _ if at - join.after > CATCH_UP_MAX => Some(Packet::read_again(at)),
+                _ if join.after > head => Some(Packet::read_again(head, audience.crowd)),
+                _ if at - join.after > CATCH_UP_MAX => Some(Packet::read_again(at, audience.crowd)),
                 _ if join.after >= at => None,
                 None => frames.all.clone(),
                 Some(run) => frames.runs.get(run).cloned(),

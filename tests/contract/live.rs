@@ -257,6 +257,11 @@ async fn three_hundred_pages_get_the_same_frames(on: Engine) {
         all.push(until(page, committed).await);
     }
     assert!(all.iter().all(|frames| *frames == all[0]));
+    let last = all[0].last().unwrap();
+    assert_eq!(
+        last["crowd"], 6,
+        "many pages read for themselves less often"
+    );
 }
 
 /// A reader that never reads, with as small a buffer as the system allows.

@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use leptos::{leptos_dom::helpers::set_timeout, prelude::*};
+use leptos::prelude::*;
 
 use super::{place::Place, read::Read};
 use crate::{
     domain::{Frame, Run},
-    live::{Connection, Live, Message, patience},
+    live::{Connection, Live, Message, Soon},
 };
 
 /// The selected step is read again at most this often.
@@ -20,46 +20,15 @@ const NOTHING: Duration = Duration::from_secs(10);
 /// What no frame carries of the run: what was saved, what is announced, what is usual.
 const REST: Duration = Duration::from_millis(3_000);
 
-/// Runs something once for all that ask within a pause.
-#[derive(Clone, Copy)]
-struct Soon {
-    due: StoredValue<bool>,
-    pause: Duration,
-    what: Callback<()>,
-}
-
-impl Soon {
-    fn new(pause: Duration, what: impl Fn() + Send + Sync + 'static) -> Self {
-        Self {
-            due: StoredValue::new(false),
-            pause,
-            what: Callback::new(move |()| what()),
-        }
-    }
-
-    fn ask(self) {
-        if self.due.get_value() {
-            return;
-        }
-        self.due.set_value(true);
-        let run = move || {
-            if self.due.try_set_value(false).is_none() {
-                self.what.run(());
-            }
-        };
-        set_timeout(run, self.pause);
-    }
-}
-
 pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
     let live = expect_context::<Live>();
     Effect::new(move || live.watch(id.with(|id| id.parse().ok())));
-    let step = Soon::new(STEP, move || {
+    let step = Soon::after(live, STEP, move || {
         read.one.refetch();
         read.beside.refetch();
     });
-    let redraw = Soon::new(REDRAW, move || read.picture.refetch());
-    let rest = Soon::new(REST, move || {
+    let redraw = Soon::after(live, REDRAW, move || read.picture.refetch());
+    let rest = Soon::after(live, REST, move || {
         read.run.refetch();
         read.decided.refetch();
     });
@@ -91,7 +60,7 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
             false => rest.ask(),
         }
     };
-    let again = patience(move || {
+    let again = Soon::patiently(live, move || {
         read.run.refetch();
         read.window.refetch();
         step.ask();
@@ -99,7 +68,7 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
     });
     live.listen(move |message| match message {
         Message::Frame(frame) => patch(&frame),
-        Message::ReadAgain => again(),
+        Message::ReadAgain => again.ask(),
     });
     // Time goes on also where nothing happens.
     let connection = live.connection();

@@ -8,7 +8,7 @@ use leptos::{prelude::*, task::spawn_local};
 use crate::{
     api,
     domain::{AsOf, Run, RunId, RunQuery},
-    live::{Live, Message, patience},
+    live::{Live, Message, Soon},
 };
 
 /// Runs announced at one place at most.
@@ -48,14 +48,14 @@ impl Board {
             rows: StoredValue::new(HashMap::new()),
             fresh: RwSignal::new(HashSet::new()),
         };
-        let again = patience(move || spawn_local(board.read_again()));
+        let again = Soon::patiently(live, move || spawn_local(board.read_again()));
         live.listen(move |message| match message {
             Message::Frame(frame) => {
                 for run in &frame.runs {
                     board.settle(frame.event, run);
                 }
             }
-            Message::ReadAgain => again(),
+            Message::ReadAgain => again.ask(),
         });
         board
     }

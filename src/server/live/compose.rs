@@ -31,14 +31,14 @@ impl Packet {
                 event: frame.event,
                 message,
             },
-            false => Self::read_again(frame.event),
+            false => Self::read_again(frame.event, frame.crowd),
         }
     }
 
-    pub fn read_again(event: i64) -> Self {
+    pub fn read_again(event: i64, crowd: u32) -> Self {
         Self {
             event,
-            message: sse::message(event, &Frame::read_again(event)),
+            message: sse::message(event, &Frame::read_again(event, crowd)),
         }
     }
 }
@@ -49,6 +49,8 @@ pub struct Audience {
     pub all: bool,
     /// Runs that have a page open.
     pub runs: BTreeSet<RunId>,
+    /// [`crowd`](crate::domain::frame::crowd) of all pages that are open.
+    pub crowd: u32,
 }
 
 #[derive(Debug, Default)]
@@ -76,7 +78,7 @@ pub async fn compose(
 
 /// Everyone reads again.
 pub fn again(event: i64, audience: &Audience) -> Frames {
-    let packet = Packet::read_again(event);
+    let packet = Packet::read_again(event, audience.crowd);
     let runs = audience.runs.iter();
     Frames {
         all: audience.all.then(|| packet.clone()),
@@ -98,15 +100,16 @@ async fn read(
     let ids: Vec<_> = wanted.cloned().collect();
     let runs = store.some_runs(&ids).await?;
     let mut frames = Frames::default();
-    let told = counts.is_some().then(|| Frame {
+    let changed = Frame {
         event,
-        counts: counts.clone(),
+        counts,
+        crowd: audience.crowd,
         ..Frame::default()
-    });
-    let told = told.as_ref().map(Packet::of);
+    };
+    let told = changed.counts.is_some().then(|| Packet::of(&changed));
     for id in &audience.runs {
         let packet = match touched.steps(id) {
-            Some(steps) => Some(of_run(store, event, id, steps, &runs, counts.clone()).await?),
+            Some(steps) => Some(of_run(store, &changed, id, steps, &runs).await?),
             None => told.clone(),
         };
         frames
@@ -116,35 +119,27 @@ async fn read(
     frames.all = match (audience.all, whole) {
         (false, _) => None,
         (true, true) if touched.is_empty() => told,
-        (true, true) => Some(Packet::of(&Frame {
-            event,
-            runs,
-            counts,
-            ..Frame::default()
-        })),
-        (true, false) => Some(Packet::read_again(event)),
+        (true, true) => Some(Packet::of(&Frame { runs, ..changed })),
+        (true, false) => Some(Packet::read_again(event, audience.crowd)),
     };
     Ok(frames)
 }
 
-/// The frame of a page that shows one run.
+/// The frame of a page that shows one run; `changed` is what it has in common with all others.
 async fn of_run(
     store: &Store,
-    event: i64,
+    changed: &Frame,
     id: &RunId,
     steps: &BTreeSet<i64>,
     runs: &[Run],
-    counts: Option<Counts>,
 ) -> Result<Packet, Problem> {
     if steps.len() > STEPS_MAX {
-        return Ok(Packet::read_again(event));
+        return Ok(Packet::read_again(changed.event, changed.crowd));
     }
     let seqs: Vec<_> = steps.iter().copied().collect();
     Ok(Packet::of(&Frame {
-        event,
         runs: runs.iter().filter(|run| run.id == *id).cloned().collect(),
-        counts,
         steps: store.some_steps(id, &seqs).await?,
-        read_again: false,
+        ..changed.clone()
     }))
 }

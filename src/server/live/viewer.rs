@@ -77,7 +77,7 @@ impl Viewer {
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => {
                     // In this order: what comes in between is told twice rather than not at all.
-                    let again = Packet::read_again(self.hub.at());
+                    let again = Packet::read_again(self.hub.at(), self.hub.crowd());
                     self.packets = self.packets.resubscribe();
                     return Some(again);
                 }
