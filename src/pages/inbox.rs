@@ -89,8 +89,9 @@ pub fn InboxPage() -> impl IntoView {
     let params = use_query_map();
     let cursor = Memo::new(move |_| params.with(|it| it.get("cursor")));
     let read = Resource::new_blocking(move || cursor.get(), api::decisions::inbox);
+    let live = expect_context::<Live>();
     let again = Soon::patiently(live, move || read.refetch());
-    expect_context::<Live>().listen(move |message| match message {
+    live.listen(move |message| match message {
         Message::Frame(frame) if frame.counts.is_some() => again.ask(),
         Message::Frame(_) => {}
         Message::ReadAgain => again.ask(),

@@ -7,6 +7,7 @@ mod body;
 mod broken;
 pub mod config;
 mod decide;
+mod functions;
 mod health;
 mod live;
 mod pages;

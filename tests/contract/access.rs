@@ -213,7 +213,45 @@ async fn tokens_are_long_random_and_alone_on_stdout(on: Engine) {
     server.api().with_token(&a).get("/v1/runs").await.is(200);
 }
 
+/// Only who may decide may order many, each order needs a reason, and one run that is refused stops no other.
+async fn many_runs_are_paused_by_one_order_of_an_operator(on: Engine) {
+    let server = Server::start(on).await;
+    let agent = server.api();
+    let mut runs = Vec::new();
+    for _ in 0..3 {
+        runs.push(agent.create(json!({})).await);
+    }
+    let seen = |run: &String, version: i64| json!([run, version]);
+    let order = |reason: &str| {
+        let runs = json!([seen(&runs[0], 1), seen(&runs[1], 99), seen(&runs[2], 1)]);
+        json!({"order": {"kind": "pause", "reason": reason, "runs": runs}})
+    };
+    let many = "/api/runs/decide_many";
+    for role in ["viewer", "agent"] {
+        let api = server.api_as(role, role).await;
+        let refused = api.post(many, order("deploy")).await;
+        refused.refused(403, "forbidden");
+    }
+    let operator = server.api_as("operator", "ana").await;
+    operator
+        .post(many, order(" "))
+        .await
+        .refused(422, "invalid");
+    for run in &runs {
+        assert_eq!(agent.run(run).await["status"], "pending");
+    }
+    let decided = operator.post(many, order("deploy")).await.is(200);
+    assert_eq!(decided[0]["refused"], Value::Null, "{decided}");
+    assert!(decided[1]["refused"].is_string(), "{decided}");
+    let mut statuses = Vec::new();
+    for run in &runs {
+        statuses.push(agent.run(run).await["status"].clone());
+    }
+    assert_eq!(statuses, ["paused", "pending", "paused"]);
+}
+
 both_engines!(
+    many_runs_are_paused_by_one_order_of_an_operator,
     each_role_may_do_what_the_protocol_says_and_no_more,
     no_token_opens_nothing,
     only_a_bearer_token_is_a_token,
