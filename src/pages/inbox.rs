@@ -248,7 +248,7 @@ fn Question(item: InboxItem, shown: Shown) -> impl IntoView {
                 <Glyph shape=Shape::Waiting/>
                 <a href=href data-row=""><b><bdi>{title}</bdi></b></a>
                 <span class="dim"><bdi>{item.agent.clone()}</bdi>" · step "{words::number(item.seq)}" "<bdi>{item.name.clone()}</bdi></span>
-                <span class="dim age">"waits since "<Ago at=item.since/></span>
+                <span class="dim age">"asked "<Ago at=item.since/></span>
             </div>
             <h2 id=heading><bdi>{item.gate.title.clone()}</bdi></h2>
             <ExcerptBlock title="context" excerpt=context/>

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use leptos::{ev, prelude::*, task::spawn_local};
-use leptos_router::{NavigateOptions, hooks::use_navigate};
+use leptos_router::{NavigateOptions, hooks::use_navigate, params::ParamsMap};
+use serde_json::Value;
 
 use super::draft;
 use crate::{
@@ -25,6 +26,8 @@ use crate::{
 
 /// After the last key, the schema is asked.
 const PAUSE: Duration = Duration::from_millis(500);
+/// Values that are offered one by one.
+const PARTS_MAX: usize = 30;
 /// Longer texts are compared when they are saved, not while they are typed.
 const LIVE_MAX: usize = 2 << 20;
 
@@ -175,6 +178,7 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
                     {move || (changed.get() && ready.get()).then(|| view! { <Changes changes=compared(&base.get(), &text.get())/> })}
                     {move || (!changed.get()).then(|| view! { <p class="dim">"Nothing yet: it is compared with the original while you type."</p> })}
                     {(!one.is_empty()).then(|| view! { <p><a class="link" href=format!("{home}/edit")>"Edit the whole state instead"</a></p> })}
+                    <Parts sheet=sheet.clone()/>
                 </div>
             </div>
             <footer class="plan-foot edit-foot">
@@ -194,6 +198,40 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
         </form>
     }
     .into_any()
+}
+
+/// The values inside this one, each to be edited alone.
+#[component]
+fn Parts(sheet: EditSheet) -> impl IntoView {
+    let inside = parts(&sheet);
+    let run = sheet.run.id.clone();
+    let link = move |(name, path): (String, String)| {
+        let mut params = ParamsMap::new();
+        params.insert("path", path);
+        let href = format!("/runs/{run}/edit{}", params.to_query_string());
+        view! { <li><a class="link mono" href=href><bdi>{name}</bdi></a></li> }
+    };
+    (!inside.is_empty()).then(|| {
+        view! {
+            <h2>"Edit one value"</h2>
+            <ul class="parts">{inside.into_iter().map(link).collect_view()}</ul>
+        }
+    })
+}
+
+/// Names and places of the values inside, the first ones.
+fn parts(sheet: &EditSheet) -> Vec<(String, String)> {
+    let place = |name: &str| {
+        let token = name.replace('~', "~0").replace('/', "~1");
+        (name.to_owned(), format!("{}/{token}", sheet.path))
+    };
+    match serde_json::from_str(&sheet.text) {
+        Ok(Value::Object(map)) => map.keys().take(PARTS_MAX).map(|key| place(key)).collect(),
+        Ok(Value::Array(items)) => (0..items.len().min(PARTS_MAX))
+            .map(|index| place(&index.to_string()))
+            .collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Someone was first: what they changed, and what this text would change, side by side.
@@ -244,7 +282,7 @@ fn read_theirs(base: RwSignal<EditSheet>, theirs: RwSignal<Option<EditSheet>>) {
 /// Asks the server what the schema says, a moment after the last key.
 fn check_by_schema(
     base: RwSignal<EditSheet>,
-    parsed: Memo<Result<serde_json::Value, Wrong>>,
+    parsed: Memo<Result<Value, Wrong>>,
     by_schema: RwSignal<Vec<(String, String)>>,
 ) {
     let turn = StoredValue::new(0_u64);
