@@ -5,6 +5,7 @@ pub mod audit;
 pub mod decisions;
 pub mod error;
 pub mod groups;
+pub mod integrity;
 pub mod plan;
 pub mod runs;
 pub mod session;

@@ -46,4 +46,5 @@ pub mod theme;
 pub mod time;
 pub mod timeline;
 pub mod toast;
+pub mod verification;
 pub mod workers_table;

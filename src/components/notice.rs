@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::glyph::{Glyph, Shape};
 use crate::{
     api::{AppError, error::UNREACHABLE},
     domain::Code,
@@ -34,6 +35,21 @@ fn say_refused(error: &AppError) {
     let _ = error;
 }
 
+/// What to look at instead of a damaged state.
+fn last_good(error: &AppError) -> AnyView {
+    let field = |name: &str| error.0.fields.get(name);
+    let good = field("last_good").and_then(serde_json::Value::as_i64);
+    let run = field("run").and_then(serde_json::Value::as_str);
+    match (run, good) {
+        (Some(run), Some(good)) => {
+            let href = format!("/runs/{run}/diff?from={}&to={good}", (good - 1).max(0));
+            let text = format!("Show snapshot {good}, the last good one");
+            view! { <a class="button" href=href>{text}</a> }.into_any()
+        }
+        _ => view! { <p>"It is not shown: what is left of it cannot be relied on."</p> }.into_any(),
+    }
+}
+
 /// What stands where data could not be read.
 #[component]
 pub fn Refused(error: AppError) -> impl IntoView {
@@ -45,6 +61,7 @@ pub fn Refused(error: AppError) -> impl IntoView {
         Code::Busy if error.0.detail == UNREACHABLE => "The server cannot be reached",
         Code::Busy => "The store cannot be reached",
         Code::Invalid | Code::Malformed => "This address asks for something that does not fit",
+        Code::Corrupt => "This is damaged in the store",
         _ => "This could not be read",
     };
     let next = match error.0.code {
@@ -54,10 +71,13 @@ pub fn Refused(error: AppError) -> impl IntoView {
         Code::Invalid | Code::Malformed | Code::NotFound => {
             view! { <a class="button" href="/">"Show all runs"</a> }.into_any()
         }
+        Code::Corrupt => last_good(&error),
         _ => view! { <a class="button" href="" rel="external">"Try again"</a> }.into_any(),
     };
+    let damaged = error.is(Code::Corrupt);
     view! {
         <Notice title>
+            {damaged.then(|| view! { <p class="tone-failed damaged-mark"><Glyph shape=Shape::Damaged/></p> })}
             <p>{error.0.detail}</p>
             <p>{next}</p>
         </Notice>

@@ -12,8 +12,18 @@ use crate::domain::{Run, RunStatus, words};
 
 #[component]
 pub fn RunRow(#[prop(into)] run: Signal<Run>, selection: Selection) -> impl IntoView {
-    let shape = Memo::new(move |_| Shape::from(run.with(|run| run.status)));
-    let label = Memo::new(move |_| run.with(|run| words::run_status(run.status).to_owned()));
+    let shape = Memo::new(move |_| {
+        run.with(|run| match run.damaged {
+            true => Shape::Damaged,
+            false => Shape::from(run.status),
+        })
+    });
+    let label = Memo::new(move |_| {
+        run.with(|run| match run.damaged {
+            true => words::DAMAGED.to_owned(),
+            false => words::run_status(run.status).to_owned(),
+        })
+    });
     let now_at = Memo::new(move |_| run.with(words::now_at));
     let cost = Memo::new(move |_| run.with(|run| words::cost(run.usage.cost_usd)));
     let title = Memo::new(move |_| run.with(title));

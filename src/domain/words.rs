@@ -9,6 +9,9 @@ use super::{
     worker::{Asking, REMEMBERED_DAYS},
 };
 
+/// What stands for a status that cannot be relied on.
+pub const DAMAGED: &str = "damaged in the store";
+
 /// A run's status as a heading.
 pub fn run_status(status: RunStatus) -> &'static str {
     match status {

@@ -10,6 +10,7 @@ mod pin;
 mod place;
 mod read;
 mod steps;
+mod verify;
 
 use leptos::prelude::*;
 use leptos_meta::Title;
@@ -18,7 +19,7 @@ use leptos_router::{
     hooks::{use_navigate, use_params_map, use_query_map},
 };
 
-use self::{ask::Asked, keys::RunKeys, notes::Notes, place::Place, read::Read, steps::StepsColumn};
+use self::{ask::Asked, keys::RunKeys, notes::Notes, place::Place, read::Read, steps::StepsColumn, verify::VerifyRun};
 use super::{
     deciding::Deciding,
     not_found::say_not_found,
@@ -267,6 +268,7 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
     });
     let nothing =
         Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|run| run.steps == 0)));
+    let verified = id.clone();
     view! {
         <Title text=title/>
         {move || read.event().map(|event| view! { <Follow event/> })}
@@ -277,6 +279,7 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
                     {move || if following.get() { "Following" } else { "Follow" }}<kbd>"F"</kbd>
                 </a>
             })}
+            <VerifyRun run=verified/>
             {move || may.get().then(|| view! { <RunActions status href=ask_href/> })}
         </RunHead>
         <Notes run read/>

@@ -20,6 +20,7 @@ use crate::{
         people::{People, Tokens},
         skeleton::Skeleton,
         toast::Toasts,
+        verification::Verification,
     },
     domain::access::{AccessSheet, Change, Changed, Managed},
 };
@@ -92,6 +93,10 @@ pub fn SettingsPage() -> impl IntoView {
             Err(error) => view! { <Refused error/> }.into_any(),
         })
     };
+    let verify = Action::new(|(): &()| api::integrity::verify(None));
+    let on_verify = Callback::new(move |()| {
+        verify.dispatch(());
+    });
     let integrity = move || {
         Some(match integrity.get()? {
             Ok(integrity) => view! { <IntegrityFacts integrity/> }.into_any(),
@@ -112,6 +117,7 @@ pub fn SettingsPage() -> impl IntoView {
                     <h2 id="integrity">"Integrity"</h2>
                     <div class="setting-body">
                         <Transition fallback=|| view! { <Skeleton rows=2/> }>{integrity}</Transition>
+                        <Verification label="Verify everything" on_verify pending=verify.pending() answer=verify.value()/>
                     </div>
                 </section>
             </main>

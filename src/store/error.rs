@@ -27,6 +27,14 @@ impl Error {
         Self::Damaged(what.to_string())
     }
 
+    /// What went wrong, in words for a list of damages.
+    pub(super) fn what(self) -> String {
+        match self {
+            Self::Damaged(what) => what,
+            other => other.to_string(),
+        }
+    }
+
     /// The whole transaction is spoilt, not only this request.
     pub(super) fn spoils_transaction(&self) -> bool {
         matches!(self, Self::Database(_) | Self::Migration(_))

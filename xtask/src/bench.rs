@@ -1,5 +1,5 @@
-//! `cargo xtask bench NAME`: `ui` measures the console in a browser; other names are files of `benches/`, run on both
-//! engines at full durability.
+//! `cargo xtask bench NAME`: `ui` measures the console in a browser, `snapshots` the states beside other stores; other
+//! names are files of `benches/`, run on both engines at full durability.
 
 use std::{fs, process::Command};
 
@@ -25,8 +25,37 @@ pub struct Options {
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     match options.name.as_str() {
         "ui" => ui(workspace, &options.args),
+        "snapshots" => snapshots(workspace, &options.args),
         _ => engines(workspace, options),
     }
+}
+
+/// The store of states beside LangGraph's from PyPI and a diff from npm, each installed in the target directory.
+fn snapshots(workspace: &Workspace, args: &[String]) -> Result<()> {
+    let tmp = workspace.target.join("tmp");
+    fs::create_dir_all(&tmp)?;
+    let (venv, npm) = (tmp.join("bench-venv"), tmp.join("bench-npm"));
+    process::step("install what it is measured beside", || {
+        if !venv.join("bin/python").exists() {
+            let mut python = Command::new("python3");
+            process::run(python.args(["-m", "venv"]).arg(&venv))?;
+        }
+        let mut pip = Command::new(venv.join("bin/pip"));
+        process::run(pip.args(["install", "--quiet", "langgraph-checkpoint-sqlite"]))?;
+        fs::create_dir_all(&npm)?;
+        let mut install = Command::new("npm");
+        install.args(["install", "--silent", "--prefix"]).arg(&npm);
+        process::run(install.arg("jsondiffpatch"))
+    })?;
+    process::step("bench snapshots", || {
+        let mut cargo = workspace.cargo("bench");
+        cargo
+            .args(["--features", "ssr", "--bench", "snapshots", "--"])
+            .args(args)
+            .env("STEP47_BENCH_PYTHON", venv.join("bin/python"))
+            .env("STEP47_BENCH_NODE", &npm);
+        process::run(&mut cargo)
+    })
 }
 
 /// The release in Chromium, on a store in the target directory: real disk, where a temporary directory may be memory.

@@ -44,7 +44,7 @@ enum Command {
     Test(test::Options),
     /// Run clippy on every feature set; a warning is an error
     Lint,
-    /// Run a benchmark: `bench store` on both engines, `bench ui` in the browser
+    /// Run a benchmark: `bench store` on both engines, `bench snapshots` beside others, `bench ui` in the browser
     Bench(bench::Options),
     /// Take the README's pictures from the running demo
     Shots,

@@ -121,9 +121,13 @@ fn Cells(step: Step, on: Memo<bool>, context: RowContext) -> impl IntoView {
         });
         view! { <Slow usual span/> }
     });
+    let (shape, word) = match step.damaged {
+        true => (Shape::Damaged, words::DAMAGED),
+        false => (Shape::from(step.status), words::step_status(step.status)),
+    };
     view! {
         <td class="cell-mark">
-            <Glyph shape=Shape::from(step.status) label=words::step_status(step.status).to_owned()/>
+            <Glyph shape=shape label=word.to_owned()/>
         </td>
         <td class="cell-step"><div class="step-line">
             <a class="step-name" href=move || context.href.run(seq) data-row=""

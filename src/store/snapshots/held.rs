@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::{codec, stored::TABLE};
+use super::{
+    codec::{self, Window},
+    stored::TABLE,
+};
 use crate::{
     domain::{
         Code, Hash, Problem, RunId, Time, diff,
@@ -17,8 +20,10 @@ use crate::{
     },
 };
 
-/// Deltas in a row after which a keyframe comes, however small they are.
-const DELTAS_MAX: i64 = 512;
+/// What reading one more row costs, in bytes of JSON: many small deltas count, too.
+const ROW_WEIGHT: i64 = 256;
+/// A patch larger than this is compared with what it changed: agents may send more than changes.
+const PATCH_MAX: usize = 8 << 10;
 
 /// The next snapshot is a keyframe: what is before it belongs to another run.
 pub(super) const BEFORE_A_KEYFRAME: i64 = -DELTAS_MAX;
@@ -30,8 +35,10 @@ pub struct Held {
     pub hash: Hash,
     pub tree: Tree,
     pub(super) keyframe: i64,
-    /// Bytes of deltas since the keyframe.
+    /// What reading the deltas since the keyframe costs. A keyframe comes when it outweighs the state: so storage
+    /// follows the change, and a state is never more than about twice itself to read.
     pub(super) weight: i64,
+    pub(super) window: Window,
 }
 
 /// How a snapshot is made from the one before.
@@ -58,6 +65,7 @@ impl Held {
             tree,
             keyframe: 0,
             weight: 0,
+            window: Window::default(),
         };
         let row = held.row(run, None, at, None)?;
         Ok((held, row))
@@ -73,28 +81,56 @@ impl Held {
         change: Change,
         state_max: usize,
     ) -> Result<Vec<Param>, Error> {
-        let ops = match change {
-            Change::Patch(ops) => ops,
-            Change::Whole(state) => diff::ops(&self.tree, &Tree::from(state)),
-        };
-        self.tree
-            .apply_within(&ops, state_max)
-            .map_err(|e| match e.why {
-                TOO_LARGE => Problem::too_large("state", state_max),
-                _ => Problem::new(Code::PatchFailed, e.to_string())
-                    .with("path", &e.path)
-                    .with("operation", e.index),
-            })?;
+        let (tree, delta) = self.changed(change, state_max)?;
+        self.tree = tree;
         self.snapshot += 1;
         self.hash = link(self.hash, self.snapshot, self.tree.hash());
-        let delta = serde_json::to_vec(&ops).map_err(Error::damaged)?;
-        self.weight += delta.len() as i64;
-        let outweighed = self.weight > self.tree.size() as i64;
-        if outweighed || self.snapshot - self.keyframe >= DELTAS_MAX {
-            (self.keyframe, self.weight) = (self.snapshot, 0);
-            return self.row(run, seq, at, None);
+        if let Some(delta) = delta {
+            self.weight += delta.len() as i64 + ROW_WEIGHT;
+            if self.weight <= self.tree.size() as i64 + ROW_WEIGHT {
+                return self.row(run, seq, at, Some(delta));
+            }
         }
-        self.row(run, seq, at, Some(delta))
+        (self.keyframe, self.weight) = (self.snapshot, 0);
+        self.row(run, seq, at, None)
+    }
+
+    /// The next state, and the change that makes it as it is stored; `None` where only the whole state will do.
+    fn changed(&self, change: Change, state_max: usize) -> Result<(Tree, Option<Vec<u8>>), Error> {
+        let (tree, changes) = match change {
+            Change::Patch(ops) => {
+                let mut tree = self.tree.clone();
+                tree.apply_within(&ops, state_max)
+                    .map_err(|e| match e.why {
+                        TOO_LARGE => Problem::too_large("state", state_max),
+                        _ => Problem::new(Code::PatchFailed, e.to_string())
+                            .with("path", &e.path)
+                            .with("operation", e.index),
+                    })?;
+                let said = said(&ops).filter(|said| sizes(said) <= PATCH_MAX);
+                (tree, said)
+            }
+            Change::Whole(state) => {
+                let tree = Tree::from(state);
+                if tree.size() > state_max {
+                    return Err(Problem::too_large("state", state_max).into());
+                }
+                (tree, None)
+            }
+        };
+        let (tree, changes) = match changes {
+            Some(said) => (tree, said),
+            None => {
+                let changes = diff::forward(diff::diff(&self.tree, &tree));
+                // What it makes shares what it can with the state before.
+                match diff::apply(&self.tree, &changes) {
+                    Ok(made) if made.hash() == tree.hash() => (made, changes),
+                    _ => return Ok((tree, None)),
+                }
+            }
+        };
+        let delta = serde_json::to_vec(&changes).map_err(Error::damaged)?;
+        Ok((tree, Some(delta)))
     }
 
     /// The newest snapshot as a row: as this delta, or whole.
@@ -105,14 +141,18 @@ impl Held {
         at: Time,
         delta: Option<Vec<u8>>,
     ) -> Result<Vec<Param>, Error> {
-        let (encoding, plain) = match delta {
-            Some(delta) => ("delta", delta),
-            None => (
-                "keyframe",
-                serde_json::to_vec(&self.tree).map_err(Error::damaged)?,
-            ),
+        let (encoding, body) = match delta {
+            Some(delta) => {
+                let packed = codec::pack("change", &delta, &self.window)?;
+                self.window.push(&delta);
+                packed
+            }
+            None => {
+                self.window.clear();
+                let whole = serde_json::to_vec(&self.tree).map_err(Error::damaged)?;
+                codec::pack("keyframe", &whole, &self.window)?
+            }
         };
-        let (encoding, body) = codec::pack(encoding, plain)?;
         Ok(TABLE.row(params![
             run.as_str(),
             self.snapshot,
@@ -126,4 +166,36 @@ impl Held {
             self.hash,
         ]))
     }
+}
+
+/// A patch in the form that is stored; `None` if it copies, which only a comparison can tell.
+fn said(ops: &[Op]) -> Option<Vec<diff::Change>> {
+    let mut changes = Vec::with_capacity(ops.len());
+    for op in ops {
+        changes.push(match op.clone() {
+            Op::Add { path, value } => diff::Change::Add {
+                path,
+                new: value.into(),
+            },
+            Op::Remove { path } => diff::Change::Remove { path, old: None },
+            Op::Replace { path, value } => diff::Change::Replace {
+                path,
+                old: None,
+                new: value.into(),
+            },
+            Op::Move { from, path } => diff::Change::Move { from, path },
+            Op::Test { .. } => continue,
+            Op::Copy { .. } => return None,
+        });
+    }
+    Some(changes)
+}
+
+/// Bytes of the values that changes bring.
+fn sizes(changes: &[diff::Change]) -> usize {
+    let brought = |change: &diff::Change| match change {
+        diff::Change::Add { new, .. } | diff::Change::Replace { new, .. } => new.size(),
+        _ => 0,
+    };
+    changes.iter().map(brought).sum()
 }

@@ -1,40 +1,59 @@
 //! States read back: rebuilt from their keyframe and checked on the way; a damaged one is never served.
 
 use super::{
+    builder::{Builder, Built},
     held::Held,
     stored::{self, Stored},
 };
 use crate::{
-    domain::{Code, Hash, Problem, RunId, protocol::SnapshotAnswer, tree::Tree},
+    domain::{Code, Hash, Problem, RunId, protocol::SnapshotAnswer},
     store::{
         Error,
         engine::{Connection, params},
     },
 };
 
-/// The snapshots from the keyframe up to `n`; each is checked, the first damaged one ends it.
+/// The state `n`, from its keyframe on; only the last state is held against its hash: it vouches for the ones before.
 async fn rebuild(
     conn: &mut dyn Connection,
     run: &RunId,
     n: i64,
-) -> Result<Result<(Stored, Tree), Option<i64>>, Error> {
-    let rows = stored::chain(conn, run, n).await?;
-    let mut built: Option<(Stored, Tree)> = None;
-    for row in rows {
-        let good = built.as_ref().map(|(stored, _)| stored.n);
-        let Ok(stored) = Stored::read(row) else {
-            return Ok(Err(good));
+) -> Result<Result<(Stored, Built), Option<i64>>, Error> {
+    let mut builder = Builder::default();
+    let mut stored = Vec::new();
+    for row in stored::chain(conn, run, n).await? {
+        let Ok(next) = Stored::read(row) else {
+            return Ok(Err(last_sound(&stored)));
         };
-        let before = built.take().map(|(stored, tree)| (tree, stored.hash));
-        match stored.build(before) {
-            Ok(tree) => built = Some((stored, tree)),
-            Err(error) => {
-                tracing::error!(%run, snapshot = stored.n, %error, "a snapshot is damaged");
-                return Ok(Err(good));
-            }
+        let added = builder.push(&next).map(drop);
+        stored.push(next);
+        if let Err(error) = added {
+            tracing::error!(%run, snapshot = n, %error, "a snapshot is damaged");
+            return Ok(Err(last_sound(&stored)));
         }
     }
-    Ok(built.filter(|(stored, _)| stored.n == n).ok_or(None))
+    match (builder.finish(), stored.pop()) {
+        (Some(built), Some(last)) if last.n == n && built.tree.hash() == last.state_hash => {
+            Ok(Ok((last, built)))
+        }
+        (Some(_), Some(last)) => {
+            tracing::error!(%run, snapshot = n, "a snapshot does not match its hash");
+            stored.push(last);
+            Ok(Err(last_sound(&stored)))
+        }
+        _ => Ok(Err(None)),
+    }
+}
+
+/// The last of these that is good: each is checked.
+fn last_sound(stored: &[Stored]) -> Option<i64> {
+    let mut builder = Builder::default();
+    for next in stored {
+        if builder.checked(next).is_err() {
+            break;
+        }
+    }
+    builder.last().map(|built| built.n)
 }
 
 /// The newest good snapshot before a damaged one.
@@ -61,7 +80,7 @@ pub async fn built(
     conn: &mut dyn Connection,
     run: &RunId,
     n: i64,
-) -> Result<(Stored, Tree), Error> {
+) -> Result<(Stored, Built), Error> {
     let good = match rebuild(conn, run, n).await? {
         Ok(found) => return Ok(found),
         Err(Some(good)) => Some(good),
@@ -69,6 +88,7 @@ pub async fn built(
     };
     let detail = format!("snapshot {n} of run {run} is damaged in the store");
     Err(Problem::new(Code::Corrupt, detail)
+        .with("run", run)
         .with("snapshot", n)
         .with("last_good", good)
         .into())
@@ -81,7 +101,7 @@ pub async fn load(
     snapshot: i64,
     hash: Hash,
 ) -> Result<Held, Error> {
-    let (stored, tree) = built(conn, run, snapshot).await?;
+    let (stored, built) = built(conn, run, snapshot).await?;
     if stored.hash != hash {
         return Err(Error::damaged(format!(
             "the hash chain of run {run} at snapshot {snapshot}"
@@ -97,20 +117,21 @@ pub async fn load(
     Ok(Held {
         snapshot,
         hash,
-        tree,
+        tree: built.tree,
         keyframe,
         weight,
+        window: built.window,
     })
 }
 
 /// One snapshot as it is read by people and agents.
 pub async fn read(conn: &mut dyn Connection, run: &RunId, n: i64) -> Result<SnapshotAnswer, Error> {
-    let (stored, tree) = built(conn, run, n).await?;
+    let (stored, built) = built(conn, run, n).await?;
     Ok(SnapshotAnswer {
         snapshot: n,
         seq: stored.seq,
         hash: stored.hash,
         created_at: stored.created_at,
-        state: tree.to_value(),
+        state: built.tree.to_value(),
     })
 }

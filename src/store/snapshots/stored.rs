@@ -1,10 +1,7 @@
-//! Rows of the table `snapshots`, and the state that each makes from the one before.
+//! Rows of the table `snapshots`.
 
-use serde_json::Value;
-
-use super::codec;
 use crate::{
-    domain::{Hash, RunId, Time, hash::link, patch::Op, tree::Tree},
+    domain::{Hash, RunId, Time},
     store::{
         Error,
         engine::{Connection, Row, params},
@@ -48,28 +45,6 @@ impl Stored {
             state_hash: row.hash()?,
             hash: row.hash()?,
         })
-    }
-
-    /// The state after this snapshot, made from the one before; checked against both hashes.
-    pub fn build(&self, before: Option<(Tree, Hash)>) -> Result<Tree, Error> {
-        let (tree, previous) = match (self.encoding.split_once('+'), before) {
-            (Some(("keyframe", packing)), before) => (
-                Tree::from(codec::unpack::<Value>(packing, &self.body)?),
-                before.map(|(_, hash)| hash),
-            ),
-            (Some(("delta", packing)), Some((mut tree, hash))) => {
-                tree.apply(&codec::unpack::<Vec<Op>>(packing, &self.body)?)
-                    .map_err(Error::damaged)?;
-                (tree, Some(hash))
-            }
-            _ => return Err(Error::damaged(format!("encoding {:?}", self.encoding))),
-        };
-        let chained =
-            previous.is_none_or(|previous| self.hash == link(previous, self.n, self.state_hash));
-        match tree.hash() == self.state_hash && chained {
-            true => Ok(tree),
-            false => Err(Error::damaged(format!("the hash of snapshot {}", self.n))),
-        }
     }
 }
 

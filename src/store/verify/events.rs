@@ -61,7 +61,7 @@ impl Walk<'_> {
                 (event.id, hash)
             }
             Err(error) => {
-                let why = error.to_string();
+                let why = error.what();
                 self.damage(None, format!("event {}", last + 1), why, Some(last));
                 (last + 1, head)
             }
@@ -90,7 +90,7 @@ impl Walk<'_> {
                 self.found.checked.events += 1;
                 if let Err(error) = linked(id, row) {
                     let place = format!("event {id}");
-                    self.damage(Some(run), place, error.to_string(), Some(last));
+                    self.damage(Some(run), place, error.what(), Some(last));
                 }
                 last = id;
             }

@@ -192,14 +192,13 @@ impl Walk<'_> {
 
     /// What could not be read is damaged, unless the database is only away.
     fn trouble(&mut self, run: Option<&RunId>, place: &str, error: Error) -> Result<(), Error> {
-        let why = match error {
-            Error::Busy | Error::Setup(_) | Error::Migration(_) => return Err(error),
-            Error::Database(error) if transient(&error) => return Err(error.into()),
-            Error::Damaged(what) => what,
-            Error::Refused(problem) => problem.to_string(),
-            Error::Database(error) => error.to_string(),
-        };
-        self.damage(run, place, why, None);
-        Ok(())
+        match error {
+            Error::Busy | Error::Setup(_) | Error::Migration(_) => Err(error),
+            Error::Database(error) if transient(&error) => Err(error.into()),
+            error => {
+                self.damage(run, place, error.what(), None);
+                Ok(())
+            }
+        }
     }
 }

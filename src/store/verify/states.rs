@@ -1,13 +1,14 @@
 //! The states of a run: rebuilt one after the other from the first, each held against the chain.
 
 use super::Walk;
-use crate::{
-    domain::{Hash, tree::Tree},
-    store::{
-        Error,
-        engine::params,
-        rows::RunRow,
-        snapshots::{self, stored::Stored},
+use crate::store::{
+    Error,
+    engine::params,
+    rows::RunRow,
+    snapshots::{
+        self,
+        builder::{Builder, Built},
+        stored::Stored,
     },
 };
 
@@ -19,7 +20,7 @@ impl Walk<'_> {
         let sql = "SELECT run, n, seq, created_at, keyframe, weight, encoding, body, state_hash, hash, seal \
              FROM snapshots WHERE run = $1 AND n > $2 ORDER BY n LIMIT $3";
         let mut last = -1;
-        let mut good: Option<(i64, Tree, Hash)> = None;
+        let mut builder = Builder::default();
         loop {
             let page = params![run.id.as_str(), last, PAGE];
             let rows = match self.conn.fetch(sql, page).await {
@@ -34,37 +35,27 @@ impl Walk<'_> {
                 let stored = match Stored::read(row) {
                     Ok(stored) => stored,
                     Err(error) => {
-                        self.damaged_state(run, n, &good, error.to_string());
+                        self.damaged_state(run, n, &builder, error);
                         last = n;
                         continue;
                     }
                 };
                 if last < 0 && stored.n > 0 {
                     // The states before are another run's, which this one shares.
-                    good = self.shared(run, stored.n - 1).await?;
+                    if let Some(built) = self.shared(run, stored.n - 1).await? {
+                        builder = Builder::from(built);
+                    }
                 } else if stored.n != n {
                     let why = format!("it is missing: the next one is {}", stored.n);
-                    self.damaged_state(run, n, &good, why);
+                    self.damaged_state(run, n, &builder, Error::damaged(why));
                 }
-                let before = good
-                    .take_if(|(at, ..)| *at == stored.n - 1)
-                    .map(|(_, tree, hash)| (tree, hash));
-                let reached = before.is_some();
-                match stored.build(before.clone()) {
-                    Ok(tree) if stored.n == 0 && stored.hash != first(&stored) => {
-                        drop(tree);
-                        self.damaged_state(run, 0, &good, "it begins another chain".to_owned());
-                    }
-                    Ok(tree) => good = Some((stored.n, tree, stored.hash)),
+                let reached = builder.last().is_some_and(|it| it.n + 1 == stored.n);
+                let whole = stored.keyframe == stored.n;
+                if let Err(error) = builder.checked(&stored)
                     // A state that is made from a damaged one is not to be had either: named once.
-                    Err(error) if reached || stored.keyframe == stored.n => {
-                        let last_good = before
-                            .map(|_| stored.n - 1)
-                            .or(good.as_ref().map(|it| it.0));
-                        let place = format!("snapshot {}", stored.n);
-                        self.damage(Some(&run.id), place, error.to_string(), last_good);
-                    }
-                    Err(_) => {}
+                    && (reached || whole)
+                {
+                    self.damaged_state(run, stored.n, &builder, error);
                 }
                 last = stored.n;
             }
@@ -74,16 +65,11 @@ impl Walk<'_> {
                 break;
             }
         }
-        self.newest(run, last, good).await
+        self.newest(run, last, &builder).await
     }
 
     /// The newest state is the one that the run knows.
-    async fn newest(
-        &mut self,
-        run: &RunRow,
-        last: i64,
-        good: Option<(i64, Tree, Hash)>,
-    ) -> Result<(), Error> {
+    async fn newest(&mut self, run: &RunRow, last: i64, builder: &Builder) -> Result<(), Error> {
         let sql = "SELECT hash FROM snapshots WHERE run = $1 AND n = $2";
         if last < 0 && self.shared(run, run.snapshot).await?.is_some() {
             return Ok(());
@@ -99,38 +85,28 @@ impl Walk<'_> {
         match known {
             Ok(Some(hash)) if hash == run.hash => Ok(()),
             Ok(_) => {
-                let why = "it is not the one that the run knows".to_owned();
-                self.damaged_state(run, run.snapshot, &good, why);
+                let why = Error::damaged("it is not the one that the run knows");
+                self.damaged_state(run, run.snapshot, builder, why);
                 Ok(())
             }
             Err(error) => self.trouble(Some(&run.id), "its newest snapshot", error),
         }
     }
 
-    fn damaged_state(
-        &mut self,
-        run: &RunRow,
-        n: i64,
-        good: &Option<(i64, Tree, Hash)>,
-        why: String,
-    ) {
-        let last_good = good.as_ref().map(|it| it.0).filter(|at| *at < n);
+    fn damaged_state(&mut self, run: &RunRow, n: i64, builder: &Builder, why: Error) {
+        let last_good = builder.last().map(|it| it.n).filter(|good| *good < n);
+        let why = why.what();
         self.damage(Some(&run.id), format!("snapshot {n}"), why, last_good);
     }
 
     /// A state that another run keeps for this one.
-    async fn shared(&mut self, run: &RunRow, n: i64) -> Result<Option<(i64, Tree, Hash)>, Error> {
+    async fn shared(&mut self, run: &RunRow, n: i64) -> Result<Option<Built>, Error> {
         match snapshots::built(&mut *self.conn, &run.id, n).await {
-            Ok((stored, tree)) => Ok(Some((n, tree, stored.hash))),
+            Ok((_, built)) => Ok(Some(built)),
             Err(error) => {
                 self.trouble(Some(&run.id), &format!("snapshot {n}"), error)?;
                 Ok(None)
             }
         }
     }
-}
-
-/// The first link of a chain.
-fn first(stored: &Stored) -> Hash {
-    crate::domain::hash::link(Hash::default(), 0, stored.state_hash)
 }

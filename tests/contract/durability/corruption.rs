@@ -5,13 +5,13 @@ use serde_json::json;
 use crate::support::{Agent, Answer, Engine, Server, both_engines, flip, flipped, unique};
 
 /// Short enough to be kept as it is, and found again on disk.
-fn marker() -> String {
+pub fn marker() -> String {
     let id = unique("");
     format!("mark{}", &id[id.len() - 12..])
 }
 
 /// Three snapshots; the marker is in the state of `n`.
-async fn history(server: &Server, n: i64, marker: &str) -> Agent {
+pub async fn history(server: &Server, n: i64, marker: &str) -> Agent {
     let agent = server.api().agent(json!({"state": {"n": 0}})).await;
     for i in 1..=3 {
         let state = if i == n {

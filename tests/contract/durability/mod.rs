@@ -2,6 +2,7 @@
 
 mod corruption;
 mod event_readers;
+mod flips;
 mod killed_server;
 mod load;
 mod lost_connections;
@@ -9,3 +10,4 @@ mod reaper;
 mod restarts;
 mod stopped_worker;
 mod two_servers;
+mod verifying;
