@@ -3,7 +3,7 @@
 //! An entry counts only if the run's row names the same snapshot and hash: another server may have written.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::Mutex,
 };
@@ -25,6 +25,8 @@ pub struct Warm(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     states: HashMap<RunId, (Held, u64)>,
+    /// Runs by when their state was last put here: the first one goes first.
+    order: BTreeMap<u64, RunId>,
     bytes: usize,
     used: u64,
     terms: HashMap<i64, HashSet<u64>>,
@@ -33,28 +35,23 @@ struct Inner {
 
 impl Warm {
     pub fn take(&self, run: &RunId, snapshot: i64, hash: Hash) -> Option<Held> {
-        let mut inner = self.0.lock().ok()?;
-        let (held, _) = inner.states.remove(run)?;
-        inner.bytes -= held.tree.size();
+        let held = self.0.lock().ok()?.remove(run)?;
         (held.snapshot == snapshot && held.hash == hash).then_some(held)
     }
 
     pub fn put(&self, run: RunId, held: Held) {
         let Ok(mut inner) = self.0.lock() else { return };
+        inner.remove(&run);
         inner.used += 1;
         let used = inner.used;
-        inner.bytes += held.tree.size();
-        if let Some((old, _)) = inner.states.insert(run, (held, used)) {
-            inner.bytes -= old.tree.size();
-        }
+        inner.bytes += held.bytes();
+        inner.order.insert(used, run.clone());
+        inner.states.insert(run, (held, used));
         while inner.bytes > BYTES_MAX && inner.states.len() > 1 {
-            let Some(oldest) = inner.states.iter().min_by_key(|(_, (_, used))| *used) else {
+            let Some((_, oldest)) = inner.order.pop_first() else {
                 return;
             };
-            let oldest = oldest.0.clone();
-            if let Some((old, _)) = inner.states.remove(&oldest) {
-                inner.bytes -= old.tree.size();
-            }
+            inner.remove(&oldest);
         }
     }
 
@@ -86,8 +83,47 @@ impl Warm {
     }
 }
 
+impl Inner {
+    fn remove(&mut self, run: &RunId) -> Option<Held> {
+        let (held, used) = self.states.remove(run)?;
+        self.order.remove(&used);
+        self.bytes -= held.bytes();
+        Some(held)
+    }
+}
+
 fn fingerprint(term: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     term.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Time;
+    use serde_json::json;
+
+    fn held(run: &RunId, bytes: usize) -> Held {
+        let state = json!({"text": "x".repeat(bytes)});
+        Held::initial(run, Time(0), state).unwrap().0
+    }
+
+    #[test]
+    fn states_are_bounded_in_bytes_and_the_oldest_goes_first() {
+        let warm = Warm::default();
+        let runs: Vec<RunId> = (0..9)
+            .map(|i| format!("run-{i}").parse().unwrap())
+            .collect();
+        for run in &runs {
+            warm.put(run.clone(), held(run, BYTES_MAX / 8));
+        }
+        let kept = |run: &RunId| {
+            let known = held(run, BYTES_MAX / 8);
+            warm.take(run, 0, known.hash).is_some()
+        };
+        assert!(warm.0.lock().unwrap().bytes <= BYTES_MAX);
+        assert!(!kept(&runs[0]) && kept(&runs[8]));
+        assert!(warm.take(&runs[8], 0, Hash::default()).is_none());
+    }
 }

@@ -37,6 +37,10 @@ impl Window {
         self.0.extend_from_slice(&delta[delta.len() - kept..]);
     }
 
+    pub fn bytes(&self) -> usize {
+        self.0.len()
+    }
+
     pub fn clear(&mut self) {
         self.0.clear();
     }

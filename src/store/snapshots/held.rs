@@ -71,6 +71,11 @@ impl Held {
         Ok((held, row))
     }
 
+    /// Roughly what it takes in memory, beside what a tree needs more than its JSON.
+    pub fn bytes(&self) -> usize {
+        self.tree.size() + self.window.bytes() + 1_024
+    }
+
     /// Applies the change; answers the row of the snapshot it made, for [`INSERT`]. A patch that does not fit
     /// leaves everything as it was.
     pub fn advance(
@@ -108,6 +113,7 @@ impl Held {
                             .with("operation", e.index),
                     })?;
                 let said = said(&ops).filter(|said| sizes(said) <= PATCH_MAX);
+                let said = said.filter(|said| said.len() < 2 || self.makes(said, &tree));
                 (tree, said)
             }
             Change::Whole(state) => {
@@ -131,6 +137,10 @@ impl Held {
         };
         let delta = serde_json::to_vec(&changes).map_err(Error::damaged)?;
         Ok((tree, Some(delta)))
+    }
+
+    fn makes(&self, changes: &[diff::Change], tree: &Tree) -> bool {
+        diff::apply(&self.tree, changes).is_ok_and(|made| made.hash() == tree.hash())
     }
 
     /// The newest snapshot as a row: as this delta, or whole.

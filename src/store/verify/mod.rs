@@ -111,7 +111,11 @@ impl Walk<'_> {
             &tables::TOKENS,
             &tables::SESSIONS,
             &tables::SIGNIN_LINKS,
-        ] {
+            &tables::DECISIONS,
+        ]
+        .into_iter()
+        .chain(run::OF_RUNS)
+        {
             self.seals(table, None).await?;
         }
         self.derived().await?;

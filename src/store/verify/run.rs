@@ -25,6 +25,16 @@ macro_rules! columns {
 }
 pub(super) use columns;
 
+/// Rows of runs that need no more than their seals; all of them at once where everything is verified, so that one
+/// that has lost its run is met, too.
+pub const OF_RUNS: [&Table; 5] = [
+    &tables::LEASES,
+    &announced::TABLE,
+    &attempt::TABLE,
+    &log_line::TABLE,
+    &tables::REFS,
+];
+
 impl Walk<'_> {
     /// Verifies the run of this row and all that belongs to it; answers its place in the list.
     pub async fn run(&mut self, mut row: Row) -> Result<Option<i64>, Error> {
@@ -41,14 +51,10 @@ impl Walk<'_> {
             self.trouble(Some(&id), "its row", error)?;
         }
         self.labels(&run).await?;
-        for table in [
-            &tables::LEASES,
-            &announced::TABLE,
-            &attempt::TABLE,
-            &log_line::TABLE,
-            &tables::REFS,
-        ] {
-            self.seals(table, Some(&id)).await?;
+        if self.found.run.is_some() {
+            for table in OF_RUNS {
+                self.seals(table, Some(&id)).await?;
+            }
         }
         self.steps(&run).await?;
         self.attempts(&run).await?;
