@@ -19,7 +19,10 @@ use leptos_router::{
     hooks::{use_navigate, use_params_map, use_query_map},
 };
 
-use self::{ask::Asked, keys::RunKeys, notes::Notes, place::Place, read::Read, steps::StepsColumn, verify::VerifyRun};
+use self::{
+    ask::Asked, keys::RunKeys, notes::Notes, place::Place, read::Read, steps::StepsColumn,
+    verify::VerifyRun,
+};
 use super::{
     deciding::Deciding,
     not_found::say_not_found,
