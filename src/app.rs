@@ -19,9 +19,9 @@ use crate::{
     },
     live::Live,
     pages::{
-        audit::AuditPage, edit::EditPage, inbox::InboxPage, not_found::NotFoundPage,
-        resume::ResumePage, run::RunPage, runs::RunsPage, settings::SettingsPage, shell::Shell,
-        signin::SignInPage, workers::WorkersPage,
+        audit::AuditPage, diff::DiffPage, edit::EditPage, inbox::InboxPage,
+        not_found::NotFoundPage, resume::ResumePage, run::RunPage, runs::RunsPage,
+        settings::SettingsPage, shell::Shell, signin::SignInPage, workers::WorkersPage,
     },
 };
 
@@ -66,6 +66,7 @@ pub fn App() -> impl IntoView {
             <Routes fallback=NotFoundPage>
                 <Route path=path!("/") view=RunsPage ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id") view=RunPage ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/diff") view=DiffPage ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id/resume") view=ResumePage ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id/edit") view=EditPage ssr=SsrMode::Async/>
                 <Route path=path!("/inbox") view=InboxPage ssr=SsrMode::Async/>

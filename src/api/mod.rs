@@ -3,6 +3,7 @@
 pub mod access;
 pub mod audit;
 pub mod decisions;
+pub mod diffs;
 pub mod error;
 pub mod groups;
 pub mod integrity;

@@ -1,20 +1,64 @@
-//! The states of a run.
+//! The states of a run, branch by branch.
 
 use leptos::prelude::*;
 use serde_json::Value;
 use server_fn::codec::Json;
 
 use super::AppError;
-use crate::domain::{AsOf, RunId, diff::Change, edit::EditSheet, sheet::StateSheet};
+use crate::domain::{
+    AsOf, RunId,
+    blame::Blame,
+    branch::{BranchPage, StateView},
+    diff::Change,
+    edit::EditSheet,
+};
 
 /// The state after the step `seq`, or the newest one before it if it committed none.
 #[server(endpoint = "snapshots/after_step", input = Json)]
-pub async fn after_step(run: RunId, seq: i64) -> Result<StateSheet, AppError> {
+pub async fn after_step(run: RunId, seq: i64) -> Result<StateView, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.state_after(&run, seq).await?)
+}
+
+/// What stands directly below a place; of a list also only the items from `items.0` on, `items.1` of them.
+#[server(endpoint = "snapshots/branches", input = Json)]
+pub async fn branches(
+    run: RunId,
+    snapshot: i64,
+    path: String,
+    items: Option<(i64, i64)>,
+    after: i64,
+) -> Result<BranchPage, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
-    let snapshot = store.snapshot_after(&run, seq).await?;
-    let own = snapshot.seq == Some(seq);
-    Ok(StateSheet::of(snapshot, own))
+    Ok(store.branches(&run, snapshot, &path, items, after).await?)
+}
+
+/// Values that hold this text, or whose key does.
+#[server(endpoint = "snapshots/find", input = Json)]
+pub async fn find(
+    run: RunId,
+    snapshot: i64,
+    text: String,
+    after: i64,
+) -> Result<BranchPage, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    let store = super::store()?;
+    Ok(store.find_in_state(&run, snapshot, &text, after).await?)
+}
+
+/// One value as JSON, to be copied.
+#[server(endpoint = "snapshots/value", input = Json)]
+pub async fn value(run: RunId, snapshot: i64, path: String) -> Result<String, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.value_at(&run, snapshot, &path).await?)
+}
+
+/// Which step wrote a value, when, and what stood there before.
+#[server(endpoint = "snapshots/writes", input = Json)]
+pub async fn writes(run: RunId, snapshot: i64, path: String) -> Result<Blame, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.blame(&run, snapshot, &path).await?)
 }
 
 /// What stands at `path` in the current state, to be edited.

@@ -3,12 +3,14 @@
 mod agent;
 mod decide;
 mod demo;
+mod diff;
 mod edit;
 mod migrate;
 mod plan;
 mod remote;
 mod runs;
 mod serve;
+mod show;
 mod token;
 mod user;
 mod verify;
@@ -43,6 +45,7 @@ Start here:
                                       a token for an agent, shown once
   step47 runs list                    what is going on
   step47 plan RUN                     what a resume would do, before it does
+  step47 diff RUN 45 46               what changed between two snapshots of a run
 
 Settings come from flags, then STEP47_* in the environment, then [step47] in Leptos.toml.
 Exit codes: 0 done, 1 failed, 2 wrong usage."
@@ -57,6 +60,8 @@ enum Command {
     Serve(serve::Args),
     #[command(subcommand)]
     Runs(runs::Command),
+    Show(show::Args),
+    Diff(diff::Args),
     #[command(subcommand)]
     Token(token::Command),
     #[command(subcommand)]
@@ -125,6 +130,8 @@ pub fn main() -> ExitCode {
         match cli.command {
             Command::Serve(args) => serve::run(args).await,
             Command::Runs(command) => runs::run(command).await,
+            Command::Show(args) => show::run(args).await,
+            Command::Diff(args) => diff::run(args).await,
             Command::Token(command) => token::run(command).await,
             Command::User(command) => user::run(command).await,
             Command::Migrate(args) => migrate::run(args).await,

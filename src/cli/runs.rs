@@ -123,7 +123,7 @@ fn clip(text: &str, max: usize) -> String {
     }
 }
 
-async fn show(store: &Store, id: &RunId, json: bool) -> Result<(), Failure> {
+pub async fn show(store: &Store, id: &RunId, json: bool) -> Result<(), Failure> {
     let run = store.run(id).await?;
     if json {
         println!("{}", serde_json::to_string_pretty(&run)?);

@@ -35,6 +35,7 @@ const KEYS: [Group; 4] = [
             ("j k", "next, previous step"),
             ("n p", "next, previous problem"),
             ("[ ]", "previous, next change of state"),
+            ("d", "what the step changed in the state"),
             ("f", "follow the newest step"),
             ("+ − 0", "on the timeline: zoom in, out, fit"),
             ("r", "review the plan and resume"),
@@ -48,6 +49,13 @@ const KEYS: [Group; 4] = [
         &[
             ("1–9", "choose an answer; sends nothing"),
             ("Ctrl/⌘+Enter", "send, resume, save"),
+        ],
+    ),
+    (
+        "Two states",
+        &[
+            ("[ ]", "previous, next change"),
+            ("Enter", "on a change: who wrote it, copy"),
         ],
     ),
 ];

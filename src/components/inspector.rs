@@ -2,6 +2,7 @@
 
 mod attempts;
 mod call;
+mod diff;
 mod events;
 mod log;
 mod state;
@@ -9,17 +10,22 @@ mod state;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use self::{attempts::Attempts, call::Call, events::Events, log::Log, state::StateTab};
+use self::{
+    attempts::Attempts, call::Call, diff::DiffTab, events::Events, log::Log, state::StateTab,
+};
 use super::{
     crash_banner::CrashBanner,
     glyph::{Glyph, Shape},
+    look::Look,
     notice::Refused,
 };
 use crate::{
     api::AppError,
     domain::{
         Event, StepStatus,
-        sheet::{RunSheet, StateSheet, StepSheet},
+        branch::StateView,
+        diff_sheet::DiffSheet,
+        sheet::{RunSheet, StepSheet},
         words,
     },
 };
@@ -28,6 +34,7 @@ use crate::{
 pub enum Tab {
     #[default]
     Call,
+    Diff,
     State,
     Attempts,
     Log,
@@ -35,8 +42,9 @@ pub enum Tab {
 }
 
 impl Tab {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Call,
+        Self::Diff,
         Self::State,
         Self::Attempts,
         Self::Log,
@@ -46,6 +54,7 @@ impl Tab {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Call => "call",
+            Self::Diff => "diff",
             Self::State => "state",
             Self::Attempts => "attempts",
             Self::Log => "log",
@@ -61,6 +70,7 @@ impl Tab {
     fn title(self, step: &StepSheet) -> String {
         match self {
             Self::Call => "Tool call".into(),
+            Self::Diff => "State diff".into(),
             Self::State => "State".into(),
             Self::Attempts => format!("Attempts {}", step.detail.attempts.len()),
             Self::Log => format!("Log {}", step.detail.log.len()),
@@ -74,7 +84,8 @@ impl Tab {
 pub enum Extra {
     Nothing,
     Events(Vec<Event>),
-    State(Box<StateSheet>),
+    Diff(Box<DiffSheet>),
+    State(Box<StateView>),
 }
 
 #[component]
@@ -89,6 +100,7 @@ pub fn Inspector(
     #[prop(into, optional)]
     acts: ViewFn,
     #[prop(into, optional)] above: ViewFn,
+    look: Look,
 ) -> impl IntoView {
     let banner = move || {
         let (step, run) = (step.get()?, run.get()?);
@@ -115,10 +127,14 @@ pub fn Inspector(
             Tab::Call => view! { <Call step=step.get()?/> }.into_any(),
             Tab::Attempts => view! { <Attempts step=step.get()?/> }.into_any(),
             Tab::Log => view! { <Log step/> }.into_any(),
-            Tab::State | Tab::Events => match extra.get()? {
+            Tab::Diff | Tab::State | Tab::Events => match extra.get()? {
                 Ok(Extra::Events(events)) => view! { <Events events/> }.into_any(),
+                Ok(Extra::Diff(sheet)) => {
+                    view! { <DiffTab sheet=*sheet step=step.get()? look/> }.into_any()
+                }
                 Ok(Extra::State(state)) => {
-                    view! { <StateTab state=*state step=step.get()?/> }.into_any()
+                    let id = run.with(|run| run.as_ref().map(|run| run.run.id.clone()))?;
+                    view! { <StateTab run=id state=*state step=step.get()? look/> }.into_any()
                 }
                 Ok(Extra::Nothing) => {
                     view! { <p class="loading" role="status">"Reading…"</p> }.into_any()

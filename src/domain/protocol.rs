@@ -8,6 +8,7 @@ use super::{
     attempt::Usage,
     begin::BeginOutcome,
     decision::{Decision, DecisionKind, Signal},
+    diff::Change,
     event::Event,
     failure::EffectKnown,
     hash::Hash,
@@ -387,6 +388,16 @@ bodies! {
         hash: Hash,
         created_at: Time,
         state: Value,
+    }
+
+    /// What turns one state into another.
+    DiffAnswer {
+        from: i64,
+        to: i64,
+        /// The run that `to` belongs to, if it is another.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        other: Option<RunId>,
+        changes: Vec<Change>,
     }
 
     EventPage {

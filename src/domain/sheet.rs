@@ -4,8 +4,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    hash::Hash,
-    protocol::SnapshotAnswer,
     run::{Announced, Link, OnCrash, Run, RunDetail},
     step::{AgentError, StepDetail},
     time::Time,
@@ -163,32 +161,6 @@ impl StepSheet {
             context: context.as_ref().and_then(Excerpt::of),
             stack: stack.as_deref().map(Excerpt::cut),
             detail,
-        }
-    }
-}
-
-/// A state as a page shows it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StateSheet {
-    pub snapshot: i64,
-    /// The step that committed it; the initial state has none.
-    pub seq: Option<i64>,
-    pub created_at: Time,
-    pub hash: Hash,
-    /// It is the state that the step in question committed, not one before it.
-    pub own: bool,
-    pub state: Option<Excerpt>,
-}
-
-impl StateSheet {
-    pub fn of(answer: SnapshotAnswer, own: bool) -> Self {
-        Self {
-            snapshot: answer.snapshot,
-            seq: answer.seq,
-            created_at: answer.created_at,
-            hash: answer.hash,
-            own,
-            state: Excerpt::of(&answer.state),
         }
     }
 }

@@ -2,9 +2,11 @@
 
 pub mod audit;
 pub mod deciding;
+pub mod diff;
 pub mod edit;
 pub mod inbox;
 pub mod kept;
+pub mod look;
 pub mod not_found;
 pub mod resume;
 pub mod run;

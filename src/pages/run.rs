@@ -25,6 +25,7 @@ use self::{
 };
 use super::{
     deciding::Deciding,
+    look::look,
     not_found::say_not_found,
     shell::{Page, Shell},
 };
@@ -262,6 +263,7 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
         })
     };
     let tab = Signal::derive(move || place.with(|it| it.tab));
+    let look = look(step_href);
     let is_live =
         Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|run| !run.status.over())));
     let following = Memo::new(move |_| place.with(|it| it.follow));
@@ -275,7 +277,7 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
     view! {
         <Title text=title/>
         {move || read.event().map(|event| view! { <Follow event/> })}
-        <RunKeys id=id.clone() selected href=step_href follow following ask=ask_href skip=Signal::derive(skip_href) status may/>
+        <RunKeys id=id.clone() selected href=step_href tab=tab_href follow following ask=ask_href skip=Signal::derive(skip_href) status may/>
         <RunHead sheet asking>
             {move || (is_live.get() || following.get()).then(|| view! {
                 <a class="button" href=move || follow.run(!following.get()) aria-pressed=move || following.get().to_string() role="button">
@@ -298,7 +300,7 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
                     <Notice title="No step has begun"><p>"The first one appears here the moment the agent begins it."</p></Notice>
                 })}
                 {move || selected.get().is_some().then(|| view! {
-                    <Inspector step run=sheet tab extra=read.extra() href=tab_href acts above=answer/>
+                    <Inspector step run=sheet tab extra=read.extra() href=tab_href acts above=answer look/>
                 })}
             </section>
         </div>

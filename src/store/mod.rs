@@ -15,6 +15,7 @@ mod fresh;
 mod inbox;
 mod lease_end;
 mod lists;
+mod look;
 mod migrations;
 mod plan;
 mod postgres;
@@ -52,6 +53,7 @@ pub struct Store {
     head: watch::Receiver<i64>,
     wake: watch::Sender<i64>,
     recent: timeline::Recent,
+    looked: look::Looked,
 }
 
 impl Store {
@@ -84,6 +86,7 @@ impl Store {
             head,
             wake,
             recent: timeline::Recent::default(),
+            looked: look::Looked::default(),
         })
     }
 

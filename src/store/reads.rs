@@ -95,19 +95,6 @@ impl Store {
         read.await.map_err(Error::problem)
     }
 
-    /// The state after the step `seq`, or the newest one before it.
-    pub async fn snapshot_after(&self, run: &RunId, seq: i64) -> Result<SnapshotAnswer, Problem> {
-        let read = async {
-            let (mut conn, _) = self.find(run).await?;
-            let sql = "SELECT snapshot FROM steps WHERE run = $1 AND seq <= $2 AND snapshot IS NOT NULL \
-                 ORDER BY seq DESC LIMIT 1";
-            let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
-            let n = row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
-            snapshots::read(&mut *conn, run, n).await
-        };
-        read.await.map_err(Error::problem)
-    }
-
     pub async fn events(
         &self,
         after: i64,

@@ -12,6 +12,7 @@ mod bad_input;
 mod claims;
 mod commits;
 mod decisions;
+mod diffs;
 mod durability;
 mod endings;
 mod events;

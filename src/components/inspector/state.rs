@@ -1,21 +1,22 @@
-//! The run's state after a step.
+//! The run's state after a step, as a tree with a search.
 
 use leptos::prelude::*;
 
 use crate::{
-    components::{excerpt::ExcerptBlock, time::At},
-    domain::{
-        StepStatus,
-        sheet::{StateSheet, StepSheet},
-        words,
+    components::{
+        look::{Look, Stand, Wanted},
+        state_tree::branches,
+        time::At,
     },
+    domain::{RunId, StepStatus, branch::StateView, sheet::StepSheet, words},
 };
 
 #[component]
-pub fn StateTab(state: StateSheet, step: StepSheet) -> impl IntoView {
+pub fn StateTab(run: RunId, state: StateView, step: StepSheet, look: Look) -> impl IntoView {
     let it = &step.detail.step;
     let seq = words::number(it.seq);
-    let said = match (state.own, state.seq, it.status) {
+    let own = state.seq == Some(it.seq);
+    let said = match (own, state.seq, it.status) {
         (true, _, _) => format!("The state that step {seq} committed."),
         (false, None, _) => format!("Step {seq} committed no state. This is the initial state."),
         (false, Some(before), StepStatus::Committed) => {
@@ -29,9 +30,53 @@ pub fn StateTab(state: StateSheet, step: StepSheet) -> impl IntoView {
             words::number(before)
         ),
     };
+    let stand = Stand {
+        run: run.clone(),
+        snapshot: state.snapshot,
+    };
+    let text = RwSignal::new(String::new());
+    let field = NodeRef::<leptos::html::Input>::new();
+    let search = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        if let Some(field) = field.get_untracked() {
+            text.set(field.value().trim().to_owned());
+        }
+    };
+    let root = state.root.clone();
+    let facts = format!("{} · {}", root.kind.as_str(), words::size(root.bytes));
+    let first = state.page;
+    let body = move || {
+        let stand = stand.clone();
+        match text.get() {
+            all if all.is_empty() => {
+                let wanted = Wanted::Below {
+                    stand: stand.clone(),
+                    path: String::new(),
+                    items: None,
+                };
+                branches(wanted, stand, Some(first.clone()), look, false)
+            }
+            text => {
+                let wanted = Wanted::Found {
+                    stand: stand.clone(),
+                    text,
+                };
+                branches(wanted, stand, None, look, true)
+            }
+        }
+    };
+    let scalar = (!root.kind.opens()).then(|| view! { <code><bdi>{root.text}</bdi></code> });
+    let compare = format!("/runs/{run}/diff?to={}", state.snapshot);
     view! {
         <p class="dim">{said}</p>
-        <ExcerptBlock title="state" excerpt=state.state/>
+        <form class="state-search" role="search" on:submit=search>
+            <input node_ref=field type="search" class="input" aria-label="Search the state" placeholder="Search keys and values"/>
+            <button type="submit" class="button">"Search"</button>
+            <span class="dim">{facts}</span>
+            <a class="button" href=compare>"Compare…"</a>
+        </form>
+        {scalar}
+        <div class="state-tree">{body}</div>
         <p class="dim">
             "snapshot "<b class="mono">{state.snapshot}</b>" · "<At at=state.created_at/>
             " · hash "<bdi class="mono">{state.hash.to_string().chars().take(16).collect::<String>()}</bdi>

@@ -12,6 +12,7 @@ pub async fn read(run: RunId, seq: Option<i64>, tab: Tab) -> Result<Extra, AppEr
     };
     Ok(match tab {
         Tab::Events => Extra::Events(api::steps::events(run, seq).await?),
+        Tab::Diff => Extra::Diff(Box::new(api::diffs::of_step(run, seq).await?)),
         Tab::State => Extra::State(Box::new(api::snapshots::after_step(run, seq).await?)),
         Tab::Call | Tab::Attempts | Tab::Log => Extra::Nothing,
     })

@@ -1,4 +1,4 @@
-//! Keys of a run's page: `n`/`p` problems, `[`/`]` changes of state, `f` follow, `r` plan, `t` retry, `s` skip, `e` edit.
+//! Keys of a run's page: `n`/`p` problems, `[`/`]` changes of state, `d` state diff, `f` follow, `r` plan, `t` retry, `s` skip, `e` edit.
 
 use leptos::{ev, prelude::*, task::spawn_local};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
@@ -6,6 +6,7 @@ use leptos_router::{NavigateOptions, hooks::use_navigate};
 use crate::{
     api,
     components::{
+        inspector::Tab,
         keyboard::Keys,
         run_actions::{editable, resumable},
     },
@@ -18,6 +19,8 @@ pub fn RunKeys(
     #[prop(into)] selected: Signal<Option<i64>>,
     /// The address that selects a step.
     href: Callback<i64, String>,
+    /// The address that opens a tab of the selected step.
+    tab: Callback<Tab, String>,
     /// The address with following on or off.
     follow: Callback<bool, String>,
     #[prop(into)] following: Signal<bool>,
@@ -68,6 +71,7 @@ pub fn RunKeys(
                 "p" => look(true, Direction::Earlier),
                 "]" => look(false, Direction::Later),
                 "[" => look(false, Direction::Earlier),
+                "d" => go.run(untrack(|| tab.run(Tab::Diff))),
                 "f" => go.run(follow.run(!following.get_untracked())),
                 _ => return,
             }

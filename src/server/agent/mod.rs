@@ -2,6 +2,7 @@
 
 mod claims;
 mod decisions;
+mod diffs;
 mod events;
 mod plan;
 mod runs;
@@ -65,6 +66,7 @@ fn routes() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(decisions::decide))
         .routes(routes!(plan::read))
         .routes(routes!(snapshots::read))
+        .routes(routes!(diffs::read))
         .routes(routes!(events::follow))
         .split_for_parts()
 }

@@ -9,4 +9,4 @@ pub(super) mod stored;
 
 pub use held::{Change, Held, INSERT};
 pub(super) use read::built;
-pub use read::{load, read};
+pub use read::{StateAt, load, read, state, stretch};

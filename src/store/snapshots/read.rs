@@ -6,7 +6,7 @@ use super::{
     stored::{self, Stored},
 };
 use crate::{
-    domain::{Code, Hash, Problem, RunId, protocol::SnapshotAnswer},
+    domain::{Code, Hash, Problem, RunId, Time, protocol::SnapshotAnswer, tree::Tree},
     store::{
         Error,
         engine::{Connection, params},
@@ -124,14 +124,57 @@ pub async fn load(
     })
 }
 
+/// One state, checked, with what is known of its snapshot.
+#[derive(Debug, Clone)]
+pub struct StateAt {
+    pub snapshot: i64,
+    pub seq: Option<i64>,
+    pub hash: Hash,
+    pub created_at: Time,
+    pub tree: Tree,
+}
+
+impl StateAt {
+    fn of(stored: &Stored, tree: Tree) -> Self {
+        Self {
+            snapshot: stored.n,
+            seq: stored.seq,
+            hash: stored.hash,
+            created_at: stored.created_at,
+            tree,
+        }
+    }
+}
+
+/// One snapshot as people look at it.
+pub async fn state(conn: &mut dyn Connection, run: &RunId, n: i64) -> Result<StateAt, Error> {
+    let (stored, built) = built(conn, run, n).await?;
+    Ok(StateAt::of(&stored, built.tree))
+}
+
+/// The states from a keyframe up to `n`, in order; what they share is in memory once.
+pub async fn stretch(
+    conn: &mut dyn Connection,
+    run: &RunId,
+    n: i64,
+) -> Result<Vec<StateAt>, Error> {
+    let (mut builder, mut states) = (Builder::default(), Vec::new());
+    for row in stored::chain(conn, run, n).await? {
+        let stored = Stored::read(row)?;
+        builder.checked(&stored)?;
+        states.extend(builder.last().map(|it| StateAt::of(&stored, it.tree.clone())));
+    }
+    Ok(states)
+}
+
 /// One snapshot as it is read by people and agents.
 pub async fn read(conn: &mut dyn Connection, run: &RunId, n: i64) -> Result<SnapshotAnswer, Error> {
-    let (stored, built) = built(conn, run, n).await?;
+    let state = state(conn, run, n).await?;
     Ok(SnapshotAnswer {
         snapshot: n,
-        seq: stored.seq,
-        hash: stored.hash,
-        created_at: stored.created_at,
-        state: built.tree.to_value(),
+        seq: state.seq,
+        hash: state.hash,
+        created_at: state.created_at,
+        state: state.tree.to_value(),
     })
 }

@@ -1,0 +1,59 @@
+//! What changed between two states.
+
+use leptos::prelude::*;
+use server_fn::codec::Json;
+
+use super::AppError;
+use crate::domain::{
+    RunId,
+    branch::BranchPage,
+    diff_sheet::{DiffQuery, DiffSheet},
+    sheet::Excerpt,
+};
+
+/// A page of what differs, from row `after` on; with `find`, only what holds this text.
+#[server(endpoint = "diffs/read", input = Json)]
+pub async fn read(
+    run: RunId,
+    query: DiffQuery,
+    after: i64,
+    find: Option<String>,
+) -> Result<DiffSheet, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    let store = super::store()?;
+    Ok(store
+        .diff_sheet(&run, &query, after, find.as_deref())
+        .await?)
+}
+
+/// The change that the step `seq` made, or the last one before it.
+#[server(endpoint = "diffs/of_step", input = Json)]
+pub async fn of_step(run: RunId, seq: i64) -> Result<DiffSheet, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.diff_of_step(&run, seq).await?)
+}
+
+/// The changes as the API gives them.
+#[server(endpoint = "diffs/raw", input = Json)]
+pub async fn raw(run: RunId, query: DiffQuery) -> Result<Excerpt, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    let answer = super::store()?.compare(&run, &query).await?.answer();
+    let text = serde_json::to_string_pretty(&answer).unwrap_or_default();
+    Ok(Excerpt::cut(&text))
+}
+
+/// What is the same below a place in both states.
+#[server(endpoint = "diffs/unchanged", input = Json)]
+pub async fn unchanged(
+    run: RunId,
+    query: DiffQuery,
+    path: String,
+    old_path: String,
+    after: i64,
+) -> Result<BranchPage, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    let store = super::store()?;
+    Ok(store
+        .unchanged(&run, &query, &path, &old_path, after)
+        .await?)
+}

@@ -1,0 +1,60 @@
+//! `[` and `]`: from one change to the previous and the next, and on to the next page of them.
+
+use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys};
+
+use crate::components::keyboard::Keys;
+
+#[component]
+pub fn DiffKeys() -> impl IntoView {
+    let keys = expect_context::<Keys>();
+    Effect::new(move || {
+        let pressed = window_event_listener(ev::keydown, move |event| {
+            let step = match keys.single(&event).as_deref() {
+                Some("]") => 1,
+                Some("[") => -1,
+                _ => return,
+            };
+            event.prevent_default();
+            go(step);
+        });
+        on_cleanup(move || pressed.remove());
+    });
+}
+
+fn go(step: i32) {
+    let Ok(found) = document().query_selector_all("[data-change] .diff-name") else {
+        return;
+    };
+    let names: Vec<web_sys::HtmlElement> = (0..found.length())
+        .filter_map(|i| found.get(i)?.dyn_into().ok())
+        .collect();
+    let now = document()
+        .active_element()
+        .and_then(|it| it.closest("[data-change]").ok().flatten());
+    let here = names.iter().position(|name| {
+        let of = name.closest("[data-change]").ok().flatten();
+        now.is_some() && of == now
+    });
+    let next = match (here, step) {
+        (None, 1) => Some(0),
+        (None, _) => names.len().checked_sub(1),
+        (Some(at), 1) => Some(at + 1),
+        (Some(at), _) => at.checked_sub(1),
+    };
+    match next.and_then(|next| names.get(next)) {
+        Some(name) => {
+            let _ = name.focus();
+        }
+        None if step == 1 => {
+            let further = document().query_selector(".pager [rel=next]");
+            if let Some(link) = further
+                .ok()
+                .flatten()
+                .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok())
+            {
+                link.click();
+            }
+        }
+        None => {}
+    }
+}
