@@ -47,6 +47,7 @@ const READS: &[(&str, &[&str])] = &[
     ("/v1/runs/{id}/steps/{seq}", &["wait_ms"]),
     ("/v1/runs/{id}/snapshots/{n}", &[]),
     ("/v1/runs/{id}/plan", &[]),
+    ("/v1/runs/{id}/diff", &["from", "to", "other"]),
     ("/v1/events", &["after", "run"]),
 ];
 
