@@ -48,7 +48,7 @@ pub async fn find(
 }
 
 /// One value as JSON, to be copied.
-#[server(endpoint = "snapshots/value", input = Json)]
+#[server(CopyValue, endpoint = "snapshots/value", input = Json)]
 pub async fn value(run: RunId, snapshot: i64, path: String) -> Result<String, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.value_at(&run, snapshot, &path).await?)

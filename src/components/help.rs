@@ -7,7 +7,7 @@ use super::keyboard::{Keys, KeysSwitch};
 /// Keys of one place: what is pressed, one key after the other or one of several, and what it does.
 type Group = (&'static str, &'static [(&'static str, &'static str)]);
 
-const KEYS: [Group; 4] = [
+const KEYS: [Group; 5] = [
     (
         "Everywhere",
         &[
