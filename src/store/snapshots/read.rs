@@ -162,7 +162,11 @@ pub async fn stretch(
     for row in stored::chain(conn, run, n).await? {
         let stored = Stored::read(row)?;
         builder.checked(&stored)?;
-        states.extend(builder.last().map(|it| StateAt::of(&stored, it.tree.clone())));
+        states.extend(
+            builder
+                .last()
+                .map(|it| StateAt::of(&stored, it.tree.clone())),
+        );
     }
     Ok(states)
 }
