@@ -25,8 +25,8 @@ const ROW_WEIGHT: i64 = 256;
 /// A patch larger than this is compared with what it changed: agents may send more than changes.
 const PATCH_MAX: usize = 8 << 10;
 
-/// The next snapshot is a keyframe: what is before it belongs to another run.
-pub(super) const BEFORE_A_KEYFRAME: i64 = -DELTAS_MAX;
+/// The weight after which the next snapshot is a keyframe: what is before it belongs to another run.
+pub(super) const BEFORE_A_KEYFRAME: i64 = i64::MAX / 2;
 
 /// A run's newest state, at hand.
 #[derive(Debug)]

@@ -110,8 +110,8 @@ pub async fn load(
     let Stored {
         keyframe, weight, ..
     } = stored;
-    let keyframe = match stored::owner(conn, run, snapshot).await? == *run {
-        true => keyframe,
+    let weight = match stored::owner(conn, run, snapshot).await? == *run {
+        true => weight,
         false => super::held::BEFORE_A_KEYFRAME,
     };
     Ok(Held {
