@@ -180,7 +180,8 @@ async fn first(
 
 /// An operator skipped it before it began: the agent hears the result that was given.
 fn skipped(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, result: Value) -> BeginAnswer {
-    (step.status, step.told) = (StepStatus::Skipped, BeginOutcome::Given);
+    // What it was told first stays as its row has it: settling does not write it.
+    step.status = StepStatus::Skipped;
     (step.given, step.decision, step.ended_at) = (true, Some(DecisionKind::Skip), Some(tx.now));
     let row = given_attempt(tx, run, &step, run.worker.as_deref().unwrap_or_default());
     tx.later(&run.id, &attempt::INSERT, row.inserted(&run.id, None));
