@@ -38,6 +38,15 @@ const look = EditorView.theme({
 
 const syntax = jsonParseLinter();
 
+/** What is typed over a selection: Chromium would keep the look of what was there by an inline style, which the page's policy forbids. */
+function replaced(event, view) {
+  const plain = event.inputType === "insertText" && event.data !== null && !event.isComposing;
+  if (!plain || view.state.readOnly || view.state.selection.main.empty) return false;
+  event.preventDefault();
+  view.dispatch({ ...view.state.replaceSelection(event.data), userEvent: "input.type", scrollIntoView: true });
+  return true;
+}
+
 class JsonEditor extends HTMLElement {
   static observedAttributes = ["problems"];
 
@@ -65,6 +74,7 @@ class JsonEditor extends HTMLElement {
         look,
         lintGutter(),
         linter((view) => [...(view.state.doc.length ? syntax(view) : []), ...told()]),
+        EditorView.domEventHandlers({ beforeinput: replaced }),
         EditorView.contentAttributes.of({ "aria-label": field.getAttribute("aria-label") ?? "JSON", "aria-multiline": "true" }),
         EditorView.updateListener.of((update) => update.docChanged && this.typed()),
         // Tab moves on, as everywhere else: it is not bound.

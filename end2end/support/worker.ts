@@ -11,12 +11,17 @@ export interface Worker {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts `step47 agent NAME`; it is gone when the test is. */
+const running = new Set<ChildProcess>();
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
+/** Starts `step47 agent NAME`; a test that failed leaves none behind. */
 export function startWorker(server: Server, agent: Agent, name: string, args: string[] = []): Worker {
   const child: ChildProcess = spawn(binary(), ["agent", name, "--server", server.url, ...args], {
     env: { ...process.env, STEP47_TOKEN: agent.token },
     stdio: "ignore",
   });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   const ended = once(child, "exit").then(([code, signal]) => String(signal ?? code));
   return { ended, kill: (signal) => void child.kill(signal) };
 }

@@ -135,9 +135,7 @@ pub fn Answer(
             </label>
             {move || wrong.get().map(|why| view! { <p class="tone-crashed" role="alert"><bdi>{why}</bdi></p> })}
             <div class="answer-foot">
-                {plain.then(|| view! {
-                    <button type="button" class="button" disabled=move || busy.get() on:click=move |_| send(DecisionKind::Reject)>"Reject"</button>
-                })}
+                <button type="button" class="button" disabled=move || busy.get() on:click=move |_| send(DecisionKind::Reject)>"Reject"</button>
                 <button type="submit" class="button primary" disabled=move || busy.get()><bdi>{said}</bdi>" "<kbd aria-hidden="true">"⌘↵"</kbd></button>
             </div>
         </form>

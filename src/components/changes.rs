@@ -35,7 +35,7 @@ fn word(sign: &str) -> &'static str {
 
 fn spoken(change: &Change) -> (&'static str, &'static str, String, String) {
     let root = |path: &String| match path.as_str() {
-        "" => "the whole state".to_owned(),
+        "" => "all of it".to_owned(),
         path => path.to_owned(),
     };
     let cut = |text: String| match text.char_indices().nth(VALUE_MAX) {

@@ -89,9 +89,9 @@ impl Read {
                 |id| async move { api::decisions::of_run(run_id(&id)?, None).await },
             ),
             origin: Resource::new_blocking(
-                move || (),
-                move |()| async move {
-                    let run = run.await.ok()?.value.run;
+                move || id.get(),
+                |id| async move {
+                    let run = api::runs::one(run_id(&id).ok()?).await.ok()?.value.run;
                     let parent = run.parent.filter(|_| run.forked_at.is_some())?;
                     let found = api::runs::some(vec![parent.run]).await.ok()?;
                     found.value.into_iter().next()
