@@ -15,7 +15,7 @@ pub fn JsonField(
     #[prop(into)] wrong: Signal<Vec<Wrong>>,
 ) -> impl IntoView {
     let field = NodeRef::<html::Textarea>::new();
-    Effect::new(move || load_editor());
+    Effect::new(load_editor);
     // The editor reads the field once; what the page puts there later, such as a draft, it must be told of.
     Effect::new(move || {
         let text = text.get();

@@ -182,8 +182,7 @@ async fn life(
             vouch_dead(client, id).await;
         }
     }
-    let happened = seen.lock().unwrap().clone();
-    happened
+    seen.lock().unwrap().clone()
 }
 
 /// The process is dead: its lease ends at once.

@@ -103,10 +103,10 @@ fn lists(a: &[Tree], b: &[Tree], runs: &[Run], path: &mut String, out: &mut Vec<
     }
     for run in runs {
         if let Run::Added { new, len } = run {
-            for j in *new..new + len {
+            for (j, item) in b.iter().enumerate().skip(*new).take(*len) {
                 out.push(Change::Add {
                     path: at(path, j),
-                    new: b[j].clone(),
+                    new: item.clone(),
                 });
             }
         }

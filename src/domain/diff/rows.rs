@@ -289,19 +289,19 @@ impl Walk {
                     match run {
                         Run::Same { new, len, .. } => self.fold(&place, true, *new, *len, Vec::new),
                         Run::Removed { old, len } => {
-                            for i in *old..old + len {
+                            for (i, item) in a.iter().enumerate().skip(*old).take(*len) {
                                 if self.full {
                                     return;
                                 }
-                                self.removed(place.item(i, i), &a[i]);
+                                self.removed(place.item(i, i), item);
                             }
                         }
                         Run::Added { new, len } => {
-                            for j in *new..new + len {
+                            for (j, item) in b.iter().enumerate().skip(*new).take(*len) {
                                 if self.full {
                                     return;
                                 }
-                                self.added(place.item(j, j), &b[j]);
+                                self.added(place.item(j, j), item);
                             }
                         }
                         Run::Changed { old, new, delta } => {

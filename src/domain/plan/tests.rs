@@ -87,7 +87,7 @@ fn a_window_that_is_over_is_said_and_does_not_change_the_plan() {
         ..step(47, StepStatus::Crashed)
     };
     let (early, late) = (
-        made(&run, &[ordered.clone()], 0),
+        made(&run, std::slice::from_ref(&ordered), 0),
         made(&run, &[ordered], 1_000_000),
     );
     assert_eq!(early.steps[0].action, PlanAction::Execute);
@@ -121,7 +121,7 @@ fn only_the_last_failed_step_of_a_failed_run_asks() {
 fn a_decision_or_new_evidence_makes_it_another_plan() {
     let run = crashed();
     let base = step(47, StepStatus::Crashed);
-    let first = made(&run, &[base.clone()], 0).hash;
+    let first = made(&run, std::slice::from_ref(&base), 0).hash;
     let retried = StepFacts {
         decision: Some(DecisionKind::Retry),
         ..base.clone()

@@ -21,13 +21,13 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         4 => Just(Op::Lease { takeover: false }),
         2 => Just(Op::Lease { takeover: true }),
-        2 => stale.clone().prop_map(|stale| Op::Release { stale }),
-        8 => (key.clone(), stale.clone(), prop::bool::weighted(0.1)).prop_map(|(key, stale, other_name)| {
+        2 => stale.prop_map(|stale| Op::Release { stale }),
+        8 => (key.clone(), stale, prop::bool::weighted(0.1)).prop_map(|(key, stale, other_name)| {
             Op::Begin { key, stale, other_name }
         }),
-        6 => (key.clone(), stale.clone(), 0..3u8).prop_map(|(key, stale, value)| Op::Commit { key, stale, value }),
-        1 => stale.clone().prop_map(|stale| Op::Fail { stale }),
-        1 => (stale.clone(), any::<bool>()).prop_map(|(stale, done)| Op::Finish { stale, done }),
+        6 => (key.clone(), stale, 0..3u8).prop_map(|(key, stale, value)| Op::Commit { key, stale, value }),
+        1 => stale.prop_map(|stale| Op::Fail { stale }),
+        1 => (stale, any::<bool>()).prop_map(|(stale, done)| Op::Finish { stale, done }),
         10 => (prop::sample::select(Kind::ALL), key, stale, any::<bool>()).prop_map(|(kind, key, stale, new_key)| {
             Op::Decide { kind, key, stale, new_key }
         }),
