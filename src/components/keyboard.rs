@@ -100,7 +100,7 @@ pub fn Keyboard() -> impl IntoView {
             let asks = |it: web_sys::Element| it.closest("[data-opens-help]").ok().flatten();
             let inside = target
                 .as_ref()
-                .and_then(|it| it.closest(".account").ok().flatten());
+                .and_then(|it| it.closest(".account, .more > summary").ok().flatten());
             let asks = target.and_then(asks).is_some();
             if asks || inside.is_none() {
                 close_menu();
@@ -133,7 +133,7 @@ fn open_dialog() -> bool {
 }
 
 fn close_menu() {
-    if let Ok(Some(menu)) = document().query_selector(".account[open]") {
+    if let Ok(Some(menu)) = document().query_selector(":is(.account, .more)[open]") {
         let _ = menu.remove_attribute("open");
     }
 }
