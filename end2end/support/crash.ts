@@ -35,10 +35,10 @@ export async function killedAgent(server: Server, agent: Agent): Promise<Crash> 
   const [counts, effects] = [join(directory, "counts"), join(directory, "effects")];
   const id = `e2e-${randomUUID()}`;
   const files = ["--count-file", counts, "--effects-file", effects];
-  const args = ["--run", id, "--speed", "4000", "--ttl-ms", "1500", "--die-at", "47", ...files];
+  const args = ["--run", id, "--speed", "4000", "--ttl-ms", "6000", "--die-at", "47", ...files];
   const worker = startWorker(server, agent, "invoice-reconciler", args);
   expect(await worker.ended).toBe("SIGKILL");
-  await expect.poll(() => statusOf(agent, id), { timeout: 20_000 }).toBe("crashed");
+  await expect.poll(() => statusOf(agent, id), { timeout: 40_000 }).toBe("crashed");
   return {
     id,
     before: await lines(counts),
