@@ -199,7 +199,7 @@ fn Choose(run: RunId, place: Place, from: Side, to: Side) -> impl IntoView {
                 <input class="input" type="number" name="from" min="0" max=from.newest value=from.snapshot/>
             </label>
             <label>"to "
-                <input class="input" type="number" name="to" min="0" max=to.newest value=to.snapshot/>
+                <input class="input" type="number" name="to" min="0" value=to.snapshot/>
             </label>
             <label>"of another run "
                 <input class="input" type="text" name="other" maxlength="128" placeholder="a fork or any run's id"
