@@ -201,11 +201,11 @@ test("the keyboard alone leads from the sign-in link to the crashed step", async
   await expect(page.getByRole("heading", { name: /^47 · charge_card/ })).toBeVisible();
 });
 
-test("a run's page is accessible in both themes, wide and narrow, on every tab", async ({ admin, agent, server }) => {
-  test.slow();
-  const id = await crashedRun(agent);
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const width of [1440, 390]) {
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [1440, 390]) {
+    test(`a run's page is accessible on every tab, ${colorScheme}, ${width} px wide`, async ({ admin, agent, server }) => {
+      test.slow();
+      const id = await crashedRun(agent);
       await admin.emulateMedia({ colorScheme });
       await admin.setViewportSize({ width, height: 900 });
       await admin.goto(`${server.url}/runs/${id}`);
@@ -219,6 +219,6 @@ test("a run's page is accessible in both themes, wide and narrow, on every tab",
         const over = await admin.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         expect(over, `no sideways scrolling at ${width} px`).toBeLessThanOrEqual(0);
       }
-    }
+    });
   }
-});
+}
