@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "@play
 import { PLACES } from "./places.ts";
 
 export interface Load {
-  /** From the start of the navigation until timeline and steps are shown and the page is live. */
+  /** From the start of the navigation until the page shows what it is for and is live. */
   usable_ms: number;
   /** Until the document is parsed: all of it, before any script. */
   html_ms: number;
@@ -14,17 +14,24 @@ export interface Load {
   bytes: number;
   /** The document and what the page asked for after it, without scripts, styles and fonts. */
   data_bytes: number;
+  /** The scripts and WASM that the page asked for. */
+  code: string[];
 }
 
 type State = BrowserContextOptions["storageState"];
 
-/** Loads a page in a browser that has cached nothing. */
-export async function load(browser: Browser, storageState: State, url: string): Promise<Load> {
+/** Loads a page in a browser that has cached nothing, until all of `shown` is there and live. */
+export async function load(
+  browser: Browser,
+  storageState: State,
+  url: string,
+  shown: string[] = [PLACES.timeline, PLACES.step],
+): Promise<Load> {
   const context = await browser.newContext({ storageState, viewport: { width: 1440, height: 900 } });
   try {
     const page = await context.newPage();
     const sizes = await transferred(context, page);
-    await page.addInitScript(awaitUsable, PLACES);
+    await page.addInitScript(awaitUsable, { connection: PLACES.connection, shown });
     await page.goto(url, { waitUntil: "commit" });
     await page.waitForFunction(() => "usableAt" in window, undefined, { polling: 50, timeout: 60_000 });
     const seen = await page.evaluate(() => {
@@ -42,14 +49,14 @@ export async function load(browser: Browser, storageState: State, url: string): 
 }
 
 /** Runs in the page from its first moment: notes when everything is there. */
-function awaitUsable(places: typeof PLACES): void {
-  const shown = (selector: string) => {
+function awaitUsable(places: { connection: string; shown: string[] }): void {
+  const visible = (selector: string) => {
     const box = document.querySelector(selector)?.getBoundingClientRect();
     return !!box && box.width > 0 && box.height > 0;
   };
   const look = () => {
     const live = document.querySelector(places.connection)?.textContent?.trim() === "live";
-    if (live && shown(places.timeline) && shown(places.step)) {
+    if (live && places.shown.every(visible)) {
       (window as unknown as { usableAt: number }).usableAt = performance.now();
     } else {
       requestAnimationFrame(look);
@@ -58,21 +65,23 @@ function awaitUsable(places: typeof PLACES): void {
   look();
 }
 
-async function transferred(context: BrowserContext, page: Page): Promise<() => { bytes: number; data_bytes: number }> {
+async function transferred(context: BrowserContext, page: Page): Promise<() => Pick<Load, "bytes" | "data_bytes" | "code">> {
   const cdp = await context.newCDPSession(page);
   await cdp.send("Network.enable");
   const data = new Set<string>();
+  const code = new Set<string>();
   let bytes = 0;
   let data_bytes = 0;
   cdp.on("Network.responseReceived", ({ requestId, response }) => {
     const path = new URL(response.url).pathname;
     if (path.startsWith("/runs/") || path.startsWith("/api/")) data.add(requestId);
+    if (/\.(js|wasm)$/.test(path)) code.add(path);
   });
   cdp.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
     bytes += encodedDataLength;
     if (data.has(requestId)) data_bytes += encodedDataLength;
   });
-  return () => ({ bytes, data_bytes });
+  return () => ({ bytes, data_bytes, code: [...code] });
 }
 
 export interface Frames {
@@ -111,12 +120,20 @@ export async function frames(page: Page, act: () => Promise<void>): Promise<Fram
   };
 }
 
-/** Turns the wheel from the first step to the last. */
-export async function wheelThrough(page: Page, turns = 150): Promise<void> {
+/** A notch of a wheel, in pixels. */
+const NOTCH = 120;
+
+/** Turns the wheel down, a notch at a time, as fast as the browser takes it. */
+export async function wheel(page: Page, notches = 300): Promise<void> {
+  await page.locator(PLACES.scroller).hover();
+  for (let n = 0; n < notches; n++) await page.mouse.wheel(0, NOTCH);
+}
+
+/** Flies from the first step to the last in as many turns. */
+export async function fly(page: Page, turns = 150): Promise<void> {
   const height = await scrollHeight(page);
-  const list = page.locator(PLACES.scroller).or(page.locator(PLACES.step).first()).first();
-  await list.hover();
-  for (let n = 0; n < turns; n++) await page.mouse.wheel(0, Math.max(100, height / turns));
+  await page.locator(PLACES.scroller).hover();
+  for (let n = 0; n < turns; n++) await page.mouse.wheel(0, height / turns);
 }
 
 /** Jumps to places all over the run. */

@@ -10,6 +10,8 @@ export const PLACES = {
   connection: "header [role=status]",
   /** On a run's page: "Running step 12". */
   headline: ".run-headline .pill",
+  /** A changed value in a diff. */
+  change: ".diff-added",
   /** In a row of the list: "running 12 · fetch_page". */
   now: ".cell-now",
 } as const;

@@ -161,6 +161,18 @@ test("a token is shown once, works, and is refused when revoked", async ({ admin
   await expect.poll(async () => (await used()).status()).toBe(401);
 });
 
+test("everything is verified from the settings, and what was found stays for who comes later", async ({ admin, agent, server }) => {
+  await runningRun(agent, "Weekly market brief", 3);
+  await admin.goto(`${server.url}/settings`);
+  await expectLive(admin);
+  const found = admin.getByRole("region", { name: "Integrity" }).getByText(/^Verified to event \d+, head [0-9a-f]{12}…$/);
+  await expect(found).toHaveCount(0);
+  await admin.getByRole("button", { name: "Verify everything" }).click();
+  await expect(found).toBeVisible();
+  await admin.reload();
+  await expect(found).toBeVisible();
+});
+
 test("people and tokens are managed without JavaScript", async ({ admin, browser, server }) => {
   test.slow();
   const storageState = await admin.context().storageState();

@@ -4,28 +4,32 @@ use leptos::prelude::*;
 use server_fn::codec::Json;
 
 use super::AppError;
-use crate::domain::{RunId, integrity::Verified};
+use crate::domain::{
+    RunId,
+    integrity::{Verified, Verifying},
+};
 
-/// Holds a run, or everything, against its hashes. All of it at once is for those who decide, one at a time.
+/// Holds a run against its hashes.
 #[server(Verify, endpoint = "integrity/verify", input = Json)]
-pub async fn verify(run: Option<RunId>) -> Result<Verified, AppError> {
-    use crate::{
-        domain::{Action, Code, Problem},
-        store::Error,
-    };
-    static WHOLE: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(1);
-    let _whole = match &run {
-        Some(_) => {
-            super::authorise(Action::Read)?;
-            None
-        }
-        None => {
-            super::authorise(Action::Decide)?;
-            let busy = |_| Problem::new(Code::Busy, "the store is being verified already");
-            Some(WHOLE.try_acquire().map_err(busy)?)
-        }
-    };
-    let store = super::store()?;
-    let verified = store.verify(run.as_ref(), &mut |_| {}).await;
+pub async fn verify(run: RunId) -> Result<Verified, AppError> {
+    use crate::{domain::Action, store::Error};
+    super::authorise(Action::Read)?;
+    let verified = super::store()?.verify(Some(&run), &mut |_| {}).await;
     Ok(verified.map_err(Error::problem)?)
+}
+
+/// Begins to hold everything against its hashes; for those who decide, one at a time.
+#[server(VerifyEverything, endpoint = "integrity/everything", input = Json)]
+pub async fn verify_everything() -> Result<Option<Verifying>, AppError> {
+    super::authorise(crate::domain::Action::Decide)?;
+    let store = super::store()?;
+    store.begin_to_verify();
+    Ok(store.verifying())
+}
+
+/// How far that is, or what it found.
+#[server(ReadVerifying, endpoint = "integrity/verifying", input = Json)]
+pub async fn verifying() -> Result<Option<Verifying>, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.verifying())
 }

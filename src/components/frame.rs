@@ -8,7 +8,7 @@ use super::{
     search_box::SearchBox,
 };
 use crate::{
-    domain::{Principal, words},
+    domain::{Principal, RunId, words},
     live::Connection,
 };
 
@@ -80,12 +80,22 @@ pub struct Crumb {
 }
 
 impl Crumb {
-    /// An agent: its runs.
-    pub fn of_agent(agent: String) -> Self {
-        Self {
+    /// The way to a run, by its agent once that is known, and to a page below it.
+    pub fn to_run(agent: Option<String>, id: &str, below: Option<&str>) -> Vec<Self> {
+        let agent = agent.map(|agent| Self {
             href: Some(runs_of(&agent)),
             text: agent,
-        }
+        });
+        let short = id.parse::<RunId>();
+        let run = Self {
+            text: short.map_or_else(|_| "?".into(), |id| id.short().to_owned()),
+            href: below.map(|_| format!("/runs/{id}")),
+        };
+        let below = below.map(|name| Self {
+            text: name.into(),
+            href: None,
+        });
+        agent.into_iter().chain([run]).chain(below).collect()
     }
 }
 

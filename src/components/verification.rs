@@ -39,7 +39,8 @@ pub fn Verification(
     .into_any()
 }
 
-fn found(verified: Verified) -> AnyView {
+/// What a verification found.
+pub fn found(verified: Verified) -> AnyView {
     let title = verified.head.to_string();
     let words = verified.in_words();
     if verified.good() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{hash::Hash, ids::RunId};
+use super::{hash::Hash, ids::RunId, time::Time};
 
 /// Damages that one verification names; past it only that there are more is said.
 pub const DAMAGES_MAX: usize = 100;
@@ -21,6 +21,24 @@ pub struct Verified {
     /// There are more damages than are named.
     #[serde(default)]
     pub more: bool,
+}
+
+/// The verification of everything, which takes as long as there is much.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum Verifying {
+    Under {
+        done: i64,
+        of: i64,
+    },
+    Over {
+        /// When it ended, by the database's clock.
+        at: Option<Time>,
+        found: Verified,
+    },
+    Failed {
+        why: String,
+    },
 }
 
 /// How much was looked at.

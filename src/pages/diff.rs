@@ -51,19 +51,7 @@ pub fn DiffPage() -> impl IntoView {
         move || (id.get(), place.get()),
         |(id, place)| read(id, place),
     );
-    let crumbs = Signal::derive(move || {
-        let id = id.get();
-        let short = run_id(&id).map_or_else(|_| "?".into(), |id| id.short().to_owned());
-        let run = Crumb {
-            text: short,
-            href: Some(format!("/runs/{id}")),
-        };
-        let here = Crumb {
-            text: "diff".into(),
-            href: None,
-        };
-        vec![run, here]
-    });
+    let crumbs = Signal::derive(move || Crumb::to_run(None, &id.get(), Some("Diff")));
     view! {
         <Page here=Here::BelowRuns crumbs>
             <main id="main" class="diff-page" tabindex="-1">

@@ -33,19 +33,8 @@ pub fn EditPage() -> impl IntoView {
         |(id, path)| async move { api::snapshots::to_edit(run_id(&id)?, path).await },
     );
     let crumbs = Signal::derive(move || {
-        let agent = read.get().and_then(Result::ok);
-        let agent = agent.map(|it| Crumb::of_agent(it.value.run.agent));
-        let id = id.get();
-        let short = run_id(&id).map_or_else(|_| "?".into(), |id| id.short().to_owned());
-        let of_run = Crumb {
-            text: short,
-            href: Some(format!("/runs/{id}")),
-        };
-        let here = Crumb {
-            text: "Edit".into(),
-            href: None,
-        };
-        agent.into_iter().chain([of_run, here]).collect()
+        let sheet = read.get().and_then(Result::ok);
+        Crumb::to_run(sheet.map(|it| it.value.run.agent), &id.get(), Some("Edit"))
     });
     let body = move || {
         Some(match read.get()? {

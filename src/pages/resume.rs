@@ -37,18 +37,11 @@ pub fn ResumePage() -> impl IntoView {
     let choose = move || query.with(|it| it.get_str("choose").and_then(|it| it.parse().ok()));
     let crumbs = Signal::derive(move || {
         let sheet = run.get().and_then(Result::ok);
-        let agent = sheet.map(|it| Crumb::of_agent(it.value.run.agent));
-        let id = id.get();
-        let short = run_id(&id).map_or_else(|_| "?".into(), |id| id.short().to_owned());
-        let of_run = Crumb {
-            text: short,
-            href: Some(format!("/runs/{id}")),
-        };
-        let here = Crumb {
-            text: "Resume".into(),
-            href: None,
-        };
-        agent.into_iter().chain([of_run, here]).collect()
+        Crumb::to_run(
+            sheet.map(|it| it.value.run.agent),
+            &id.get(),
+            Some("Resume"),
+        )
     });
     let body = move || {
         Some(match run.get()? {

@@ -65,19 +65,8 @@ pub fn RunPage() -> impl IntoView {
     let read = Read::new(id, place);
     live::keep_current(id, place, read);
     let crumbs = Signal::derive(move || {
-        let id = id.get();
-        let short = run_id(&id).map_or_else(|_| "?".into(), |id| id.short().to_owned());
-        let agent = read
-            .run
-            .get()
-            .and_then(Result::ok)
-            .map(|sheet| sheet.value.run.agent);
-        let agent = agent.map(Crumb::of_agent);
-        let here = Crumb {
-            text: short,
-            href: None,
-        };
-        agent.into_iter().chain([here]).collect()
+        let sheet = read.run.get().and_then(Result::ok);
+        Crumb::to_run(sheet.map(|it| it.value.run.agent), &id.get(), None)
     });
     view! {
         <Page here=Here::BelowRuns crumbs>

@@ -1,5 +1,7 @@
 //! `/settings`: people and tokens for admins, what this browser shows and how, where the store stands.
 
+mod everything;
+
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::{
@@ -7,6 +9,7 @@ use leptos_router::{
     hooks::{use_navigate, use_query_map},
 };
 
+use self::everything::VerifyEverything;
 use super::shell::Page;
 use crate::{
     api::{self, AppError, access::Outcome},
@@ -20,7 +23,6 @@ use crate::{
         people::{People, Tokens},
         skeleton::Skeleton,
         toast::Toasts,
-        verification::Verification,
     },
     domain::access::{AccessSheet, Change, Changed, Managed},
 };
@@ -93,10 +95,6 @@ pub fn SettingsPage() -> impl IntoView {
             Err(error) => view! { <Refused error/> }.into_any(),
         })
     };
-    let verify = Action::new(|(): &()| api::integrity::verify(None));
-    let on_verify = Callback::new(move |()| {
-        verify.dispatch(());
-    });
     let integrity = move || {
         Some(match integrity.get()? {
             Ok(integrity) => view! { <IntegrityFacts integrity/> }.into_any(),
@@ -117,7 +115,7 @@ pub fn SettingsPage() -> impl IntoView {
                     <h2 id="integrity">"Integrity"</h2>
                     <div class="setting-body">
                         <Transition fallback=|| view! { <Skeleton rows=2/> }>{integrity}</Transition>
-                        <Verification label="Verify everything" on_verify pending=verify.pending() answer=verify.value()/>
+                        <VerifyEverything/>
                     </div>
                 </section>
             </main>

@@ -54,6 +54,7 @@ pub struct Store {
     wake: watch::Sender<i64>,
     recent: timeline::Recent,
     looked: look::Looked,
+    whole: verify::Whole,
 }
 
 impl Store {
@@ -87,6 +88,7 @@ impl Store {
             wake,
             recent: timeline::Recent::default(),
             looked: look::Looked::default(),
+            whole: verify::Whole::default(),
         })
     }
 

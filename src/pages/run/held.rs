@@ -1,8 +1,11 @@
 //! The steps that the list has at hand: a few pages around what is looked at, read as it scrolls and kept current.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
-use leptos::{prelude::*, task::spawn_local};
+use leptos::{leptos_dom::helpers::set_timeout, prelude::*, task::spawn_local};
 
 use crate::{
     api,
@@ -12,6 +15,8 @@ use crate::{
     },
 };
 
+/// A list that is still for this long is read.
+const STILL: Duration = Duration::from_millis(60);
 /// Steps kept at most; the rest is read again when it comes into view.
 const KEPT_MAX: usize = 2_000;
 
@@ -22,6 +27,8 @@ pub struct Held {
     pub steps: RwSignal<HashMap<i64, Step>>,
     /// Pages that are being read.
     asked: StoredValue<HashSet<i64>>,
+    /// The first row that was wanted last.
+    at: StoredValue<i64>,
 }
 
 impl Held {
@@ -32,11 +39,32 @@ impl Held {
             outline: RwSignal::new(window.outline),
             steps: RwSignal::new(steps.collect()),
             asked: StoredValue::new(HashSet::new()),
+            at: StoredValue::new(window.base),
+        }
+    }
+
+    /// These rows came into view. Nothing is read for what only flies past: what is far from the last rows waits until
+    /// the list is still.
+    pub fn came(self, base: i64, many: i64) {
+        let far = self.at.try_update_value(|at| {
+            let before = std::mem::replace(at, base);
+            (base - before).abs() > many
+        });
+        match far {
+            Some(true) => set_timeout(
+                move || {
+                    if self.at.try_get_value() == Some(base) {
+                        self.want(base, many);
+                    }
+                },
+                STILL,
+            ),
+            _ => self.want(base, many),
         }
     }
 
     /// Reads what the rows from `base` on still lack.
-    pub fn want(self, base: i64, many: i64) {
+    fn want(self, base: i64, many: i64) {
         let lacking = self.outline.with_untracked(|outline| {
             let has = |seq: i64| self.steps.with_untracked(|steps| steps.contains_key(&seq));
             let page = |row| match row {

@@ -50,14 +50,17 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
         if frame.steps.iter().any(|it| Some(it.seq) == selected) {
             step.ask();
         }
-        redraw.ask();
         match moved {
             true => {
+                read.picture.refetch();
                 read.run.refetch();
                 read.asked.refetch();
                 read.decided.refetch();
             }
-            false => rest.ask(),
+            false => {
+                redraw.ask();
+                rest.ask();
+            }
         }
     };
     let again = Soon::patiently(live, move || {

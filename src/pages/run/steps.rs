@@ -54,7 +54,7 @@ pub fn StepsColumn(
                     usual,
                 };
                 let on_view = Callback::new(move |(first, many): (i64, i64)| {
-                    held.want((first - 10).max(0), many + 20);
+                    held.came((first - 10).max(0), many + 20);
                     let seen = held.outline.with_untracked(|it| seqs(it, first, many));
                     if listed.get_untracked() != seen {
                         listed.set(seen);

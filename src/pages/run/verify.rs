@@ -6,7 +6,7 @@ use crate::{api, components::verification::Verification, domain::RunId};
 
 #[component]
 pub fn VerifyRun(run: RunId) -> impl IntoView {
-    let verify = Action::new(move |(): &()| api::integrity::verify(Some(run.clone())));
+    let verify = Action::new(move |(): &()| api::integrity::verify(run.clone()));
     let on_verify = Callback::new(move |()| {
         verify.dispatch(());
     });

@@ -7,6 +7,7 @@ mod derived;
 mod events;
 mod run;
 mod states;
+mod whole;
 
 use super::{
     Error, Store,
@@ -19,6 +20,8 @@ use crate::domain::{
     audit::AuditVerified,
     integrity::{Damage, Verified},
 };
+
+pub use whole::Whole;
 
 /// Rows read at once.
 const PAGE: i64 = 200;
