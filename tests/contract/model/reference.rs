@@ -2,72 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Keys: 0 is plain, 1 an effect that asks, 2 an effect that is checked, 3 a gate.
-#[derive(Debug, Clone, Copy)]
-pub enum Op {
-    Lease {
-        takeover: bool,
-    },
-    Release {
-        stale: bool,
-    },
-    Begin {
-        key: usize,
-        stale: bool,
-        other_name: bool,
-    },
-    Commit {
-        key: usize,
-        stale: bool,
-        value: u8,
-    },
-    /// Key 0 fails for good.
-    Fail {
-        stale: bool,
-    },
-    Finish {
-        stale: bool,
-        done: bool,
-    },
-    Decide {
-        kind: Kind,
-        key: usize,
-        stale: bool,
-        new_key: bool,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Retry,
-    Commit,
-    Skip,
-    Approve,
-    Edit,
-    Rewind,
-    Resume,
-    Pause,
-    Cancel,
-    Note,
-    Acknowledge,
-}
-
-impl Kind {
-    pub const ALL: &[Self] = &[
-        Self::Retry,
-        Self::Commit,
-        Self::Skip,
-        Self::Approve,
-        Self::Edit,
-        Self::Rewind,
-        Self::Resume,
-        Self::Resume,
-        Self::Pause,
-        Self::Cancel,
-        Self::Note,
-        Self::Acknowledge,
-    ];
-}
+use super::ops::{Kind, Op};
 
 pub type State = BTreeMap<String, i64>;
 
@@ -78,11 +13,23 @@ pub struct Step {
     pub attempt: i64,
     /// The newest attempt can be committed: it runs, or a result was given.
     open: bool,
-    given: bool,
+    /// By which decision, until the agent has folded it in.
+    given: Option<&'static str>,
     ordered: bool,
     unknown: bool,
     /// The state when it first began.
     base: State,
+}
+
+impl Step {
+    fn superseded(self) -> Self {
+        Self {
+            status: "superseded",
+            open: false,
+            given: None,
+            ..self
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +44,10 @@ pub struct Reference {
     released: BTreeSet<i64>,
     pub steps: Vec<Step>,
     pub state: State,
+    /// There is a decision that can be sent again.
+    decided: bool,
+    /// The run that the last operation made.
+    pub fork: Option<Box<Reference>>,
 }
 
 /// What both sides show: status, version, steps by key and status, state.
@@ -114,6 +65,8 @@ impl Default for Reference {
             released: BTreeSet::new(),
             steps: Vec::new(),
             state: State::new(),
+            decided: false,
+            fork: None,
         }
     }
 }
@@ -201,12 +154,18 @@ impl Reference {
             Op::Commit { key, stale, value } => self.commit(key, stale, value),
             Op::Fail { stale } => self.fail(stale),
             Op::Finish { stale, done } if self.fenced(stale) => self.finish(done),
+            Op::Expire if self.live => {
+                self.end_lease();
+                "ok".into()
+            }
             Op::Decide {
                 kind,
                 key,
                 stale,
-                new_key,
-            } => self.decide(kind, key, stale, new_key),
+                new,
+            } => self.decide(kind, key, stale, new),
+            // It changes nothing, and hears what was said the first time.
+            Op::Again => if self.decided { "ok" } else { "nothing" }.into(),
             _ => "lease_lost".into(),
         }
     }
@@ -238,7 +197,7 @@ impl Reference {
                 status: if waits { "waiting" } else { "running" },
                 attempt: 1,
                 open: !waits,
-                given: false,
+                given: None,
                 ordered: false,
                 unknown: false,
                 base: self.state.clone(),
@@ -251,8 +210,7 @@ impl Reference {
         let signal = self.signal;
         let step = &mut self.steps[at];
         let (outcome, begins) = match step.status {
-            "committed" | "skipped" if step.given => ("given", false),
-            "committed" | "skipped" => ("replay", false),
+            "committed" | "skipped" => (step.given.unwrap_or("replay"), false),
             "waiting" => ("waiting", false),
             // The same epoch asks again: the same answer. A crash would have ended it.
             "running" => return if step.unknown { "check" } else { "execute" }.into(),
@@ -281,7 +239,7 @@ impl Reference {
         let fenced = self.fenced(stale);
         let step = &mut self.steps[at];
         // No commit of the world repeats another: a settled attempt is over, whoever asks.
-        if !step.open && !step.given && matches!(step.status, "committed" | "skipped") {
+        if !step.open && step.given.is_none() && matches!(step.status, "committed" | "skipped") {
             return "attempt_over".into();
         }
         if !fenced {
@@ -291,9 +249,7 @@ impl Reference {
             return "attempt_over".into();
         }
         step.open = false;
-        if step.given {
-            step.given = false;
-        } else {
+        if step.given.take().is_none() {
             (step.status, step.unknown) = ("committed", false);
         }
         self.state.insert(format!("k{key}"), i64::from(value));
@@ -328,7 +284,7 @@ impl Reference {
         "ok".into()
     }
 
-    fn decide(&mut self, kind: Kind, key: usize, stale: bool, new_key: bool) -> String {
+    fn decide(&mut self, kind: Kind, key: usize, stale: bool, new: bool) -> String {
         if stale {
             return "version_conflict".into();
         }
@@ -338,10 +294,8 @@ impl Reference {
         let still = held || matches!(self.status, "waiting" | "ready");
         let status = at.map(|at| self.steps[at].status);
         let broke = matches!(status, Some("crashed" | "failed"));
-        let about_step = matches!(
-            kind,
-            Kind::Retry | Kind::Commit | Kind::Skip | Kind::Approve
-        );
+        let answers = matches!(kind, Kind::Approve | Kind::Reject | Kind::Answer);
+        let about_step = answers || matches!(kind, Kind::Retry | Kind::Commit | Kind::Skip);
         if (about_step || kind == Kind::Rewind) && at.is_none() {
             // The table comes first for a rewind, the step for the others.
             let table_first = (kind == Kind::Rewind && !still) || (kind == Kind::Skip && over);
@@ -355,21 +309,46 @@ impl Reference {
         let allowed = match kind {
             Kind::Retry | Kind::Commit => held && broke,
             Kind::Skip => !over && (broke || status == Some("waiting")),
-            Kind::Approve => !over && status == Some("waiting"),
+            Kind::Approve | Kind::Reject | Kind::Answer => !over && status == Some("waiting"),
             Kind::Edit | Kind::Rewind => still,
             Kind::Resume => held && !self.undecided(),
             Kind::Pause | Kind::Cancel => !over,
-            Kind::Note => true,
+            Kind::Note | Kind::Fork => true,
             Kind::Acknowledge => matches!(self.status, "failed" | "crashed" | "cancelled"),
         };
         if !allowed {
             return "decision_refused".into();
         }
-        if kind != Kind::Note {
-            self.version += 1;
+        self.decided = true;
+        match kind {
+            Kind::Note => {}
+            Kind::Fork => self.fork = Some(Box::new(self.forked(at))),
+            _ => {
+                self.version += 1;
+                self.carry_out(kind, at.unwrap_or_default(), new);
+            }
         }
-        self.carry_out(kind, at.unwrap_or_default(), new_key);
         "ok".into()
+    }
+
+    /// A new run that shares what was settled before this step, or all of it.
+    fn forked(&self, at: Option<usize>) -> Self {
+        let settled = |step: &Step| matches!(step.status, "committed" | "skipped" | "failed");
+        let shared = self.steps[..at.unwrap_or(self.steps.len())].iter().cloned();
+        Self {
+            status: "ready",
+            steps: shared
+                .map(|step| {
+                    if settled(&step) {
+                        step
+                    } else {
+                        step.superseded()
+                    }
+                })
+                .collect(),
+            state: at.map_or(&self.state, |at| &self.steps[at].base).clone(),
+            ..Self::default()
+        }
     }
 
     /// The plan holds a decision that nobody made.
@@ -380,16 +359,16 @@ impl Reference {
         failed || self.steps.iter().any(crashed)
     }
 
-    fn carry_out(&mut self, kind: Kind, at: usize, new_key: bool) {
+    fn carry_out(&mut self, kind: Kind, at: usize, new: bool) {
         match kind {
             Kind::Retry => {
                 let step = &mut self.steps[at];
                 step.ordered = true;
-                if new_key {
+                if new {
                     step.unknown = false;
                 }
             }
-            Kind::Commit | Kind::Skip | Kind::Approve => {
+            Kind::Commit | Kind::Skip | Kind::Approve | Kind::Reject | Kind::Answer => {
                 let step = &mut self.steps[at];
                 if step.status != "waiting" {
                     step.attempt += 1;
@@ -399,7 +378,8 @@ impl Reference {
                 } else {
                     "committed"
                 };
-                (step.given, step.open, step.ordered) = (true, true, false);
+                (step.open, step.ordered) = (true, false);
+                step.given = Some(kind.as_str());
                 if self.status == "waiting" && !self.any("waiting") {
                     self.become_status("ready");
                 }
@@ -410,7 +390,7 @@ impl Reference {
             Kind::Rewind => {
                 self.state = self.steps[at].base.clone();
                 for step in &mut self.steps[at..] {
-                    (step.status, step.open, step.given) = ("superseded", false, false);
+                    *step = step.clone().superseded();
                 }
                 if self.status == "waiting" && !self.any("waiting") {
                     self.become_status("ready");
@@ -438,7 +418,7 @@ impl Reference {
                 self.signal = None;
                 self.become_status("cancelled");
             }
-            Kind::Note | Kind::Acknowledge => {}
+            Kind::Note | Kind::Fork | Kind::Acknowledge => {}
         }
     }
 }
