@@ -4,6 +4,7 @@
 //! A short slice runs with every test; `cargo xtask torture` runs 10,000 sequences on each engine. A failure names its
 //! seed; `STEP47_TEST_SEED` plays the same sequences again.
 
+mod operator;
 mod ops;
 mod reference;
 mod world;
@@ -25,7 +26,7 @@ fn op() -> impl Strategy<Value = Op> {
         4 => Just(Op::Lease { takeover: false }),
         2 => Just(Op::Lease { takeover: true }),
         2 => stale.prop_map(|stale| Op::Release { stale }),
-        8 => (key.clone(), stale, prop::bool::weighted(0.1)).prop_map(|(key, stale, other_name)| {
+        8 => (key.clone(), stale, prop::bool::weighted(0.25)).prop_map(|(key, stale, other_name)| {
             Op::Begin { key, stale, other_name }
         }),
         6 => (key.clone(), stale, 0..3u8).prop_map(|(key, stale, value)| Op::Commit { key, stale, value }),
@@ -37,6 +38,14 @@ fn op() -> impl Strategy<Value = Op> {
             Op::Decide { kind, key, stale, new }
         }),
     ]
+}
+
+/// Most begin with a worker: without one there is little to do.
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let first = Just(Op::Lease { takeover: false });
+    let first = prop::option::weighted(0.9, first);
+    let rest = prop::collection::vec(op(), 1..40);
+    (first, rest).prop_map(|(first, rest)| first.into_iter().chain(rest).collect())
 }
 
 fn seed() -> u64 {
@@ -67,9 +76,7 @@ fn sequences(engine: Engine, cases: u32) {
                 ..Config::default()
             };
             let mut runner = TestRunner::new_with_rng(config, rng(seed));
-            let outcome = runner.run(&prop::collection::vec(op(), 1..40), |ops| {
-                handle.block_on(agree(&world, &ops))
-            });
+            let outcome = runner.run(&ops(), |ops| handle.block_on(agree(&world, &ops)));
             (outcome, world)
         });
         let (outcome, world) = checked.await.expect("the runner");
