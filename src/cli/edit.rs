@@ -8,10 +8,10 @@ use std::{
     process::Command,
 };
 
-use super::{Failure, remote::OrderArgs};
+use super::{Failure, decide::parsed, remote::OrderArgs};
 use crate::{
     client::RunId,
-    domain::{DecisionKind, patch::Op, protocol::Decide},
+    domain::{DecisionKind, decision::allowed, patch::Op, protocol::Decide},
 };
 
 /// Edit the state of a run that no worker holds.
@@ -37,23 +37,24 @@ fn assignment(text: &str) -> Result<(String, Value), String> {
     let (pointer, json) = text
         .split_once('=')
         .ok_or("must be POINTER=JSON, such as /currency='\"EUR\"'")?;
-    let value =
-        serde_json::from_str(json).map_err(|error| format!("{pointer}: is not JSON: {error}"))?;
+    let value = parsed(json).map_err(|why| format!("{pointer} {why}"))?;
     Ok((pointer.to_owned(), value))
 }
 
 pub async fn run(args: Args) -> Result<(), Failure> {
     let client = args.order.client()?;
     let run = client.run(&args.run).await?.run;
+    // Known before anybody types; what comes meanwhile, the server refuses.
+    allowed(DecisionKind::Edit, run.status, run.lease.is_some(), None)?;
+    let before = client.snapshot(&args.run, run.snapshot).await?.state;
     let edit = Decide {
         // The edit is of what was shown, not of what may have come since.
         if_version: Some(run.version),
         ..Decide::new(DecisionKind::Edit)
     };
     if !args.set.is_empty() {
-        let state = client.snapshot(&args.run, run.snapshot).await?.state;
         let set = args.set.into_iter();
-        let ops = set.map(|(path, value)| match state.pointer(&path) {
+        let ops = set.map(|(path, value)| match before.pointer(&path) {
             Some(_) => Op::Replace { path, value },
             None => Op::Add { path, value },
         });
@@ -65,33 +66,25 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     }
     let text = match &args.state {
         Some(file) => read(file)?,
-        None => {
-            let state = client.snapshot(&args.run, run.snapshot).await?.state;
-            let before = serde_json::to_string_pretty(&state)?;
-            match edited(&args.run, &before)? {
-                after if after == before => {
-                    println!("nothing changed");
-                    return Ok(());
-                }
-                after => after,
-            }
-        }
+        None => edited(&args.run, &serde_json::to_string_pretty(&before)?)?,
     };
-    let state: Value = serde_json::from_str(&text).map_err(|error| {
-        let kept = keep(&args.run, &text).map_or(String::new(), |path| {
-            format!("; your text is kept in {}", path.display())
-        });
-        format!("the state is not JSON: {error}{kept}")
-    })?;
+    // What came from a file is still there.
+    let typed = args.state.as_deref().is_none_or(|it| it == Path::new("-"));
+    let kept = || match typed.then(|| keep(&args.run, &text)).flatten() {
+        Some(path) => format!("; your text is kept in {}", path.display()),
+        None => String::new(),
+    };
+    let state = parsed(&text).map_err(|why| format!("the state {why}{}", kept()))?;
+    if state == before {
+        println!("nothing changed");
+        return Ok(());
+    }
     let body = Decide {
         state: Some(state),
         ..edit
     };
-    args.order.decide(&args.run, body).await.inspect_err(|_| {
-        if let Some(path) = keep(&args.run, &text) {
-            eprintln!("step47: your text is kept in {}", path.display());
-        }
-    })
+    let decided = args.order.decide(&args.run, body).await;
+    decided.map_err(|error| format!("{error}{}", kept()).into())
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
@@ -104,7 +97,11 @@ fn read(file: &Path) -> Result<String, Failure> {
 }
 
 fn place(run: &RunId, what: &str) -> PathBuf {
-    let name = format!("step47-{}-{what}-{}.json", run.short(), std::process::id());
+    let name = format!(
+        "step47-{}-{what}-{}.json",
+        run.short(),
+        uuid::Uuid::now_v7()
+    );
     std::env::temp_dir().join(name.replace(':', "_"))
 }
 
@@ -139,11 +136,11 @@ fn keep(run: &RunId, text: &str) -> Option<PathBuf> {
     private(&path, text).ok().map(|()| path)
 }
 
-/// A state may hold what others must not read.
+/// A state may hold what others must not read: the file is new, and nobody else's.
 fn private(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)?.write_all(text.as_bytes())

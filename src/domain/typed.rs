@@ -35,6 +35,11 @@ pub fn parse(text: &str) -> Result<Value, Wrong> {
         );
         return Err(Wrong { line: 1, what });
     }
+    read(text)
+}
+
+/// The same of any size: the server's own limit will judge it.
+pub fn read(text: &str) -> Result<Value, Wrong> {
     let value = serde_json::from_str(text).map_err(|error| Wrong {
         line: error.line().max(1),
         what: spoken(&error),

@@ -219,9 +219,14 @@ async fn verify(conn: &mut dyn Connection, last: i64, head: Hash) -> Result<Audi
             }
         }
     }
-    // Entries cut off at the end are missed by the head that the counter knows.
+    // Entries cut off at the end are missed by the head that the counter knows, and so are those put behind it.
     if (good.entry, good.head) != (last, head) {
         good.damaged = Some(good.entry + i64::from(good.entry < last));
+    } else {
+        let beyond =
+            "SELECT MIN(id) FROM audit WHERE id > (SELECT audit FROM counter WHERE id = 1)";
+        let row = conn.fetch_one(beyond, params![]).await?;
+        good.damaged = row.map(|mut row| row.opt_int()).transpose()?.flatten();
     }
     Ok(good)
 }

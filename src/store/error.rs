@@ -15,6 +15,9 @@ pub enum Error {
     /// What is stored does not read back as what was written.
     #[error("damaged: {0}")]
     Damaged(String),
+    /// It came up after the first write: nothing of the command may stay.
+    #[error("{0}")]
+    Midway(Box<Error>),
     /// The write queue is full or closed.
     #[error("the store is busy")]
     Busy,
@@ -27,23 +30,33 @@ impl Error {
         Self::Damaged(what.to_string())
     }
 
+    /// Of a command that has begun to write.
+    pub(super) fn midway(self) -> Self {
+        Self::Midway(Box::new(self))
+    }
+
     /// What went wrong, in words for a list of damages.
     pub(super) fn what(self) -> String {
         match self {
             Self::Damaged(what) => what,
+            Self::Midway(error) => error.what(),
             other => other.to_string(),
         }
     }
 
     /// The whole transaction is spoilt, not only this request.
     pub(super) fn spoils_transaction(&self) -> bool {
-        matches!(self, Self::Database(_) | Self::Migration(_))
+        matches!(
+            self,
+            Self::Database(_) | Self::Migration(_) | Self::Midway(_)
+        )
     }
 
     /// What the caller is told; details of the database stay in the log.
     pub fn problem(self) -> Problem {
         match self {
             Self::Refused(problem) => problem,
+            Self::Midway(error) => error.problem(),
             Self::Damaged(what) => {
                 tracing::error!(%what, "stored data is damaged");
                 Problem::new(Code::Corrupt, format!("stored data is damaged: {what}"))

@@ -10,6 +10,7 @@ mod support;
 mod access;
 mod bad_input;
 mod claims;
+mod cli;
 mod commits;
 mod decisions;
 mod diffs;

@@ -2,6 +2,7 @@
 
 mod agent;
 mod api;
+mod cli;
 mod engine;
 mod events;
 mod process;
@@ -12,6 +13,7 @@ mod wait;
 
 pub use agent::Agent;
 pub use api::{Answer, Api, merged};
+pub use cli::{Cli, Said};
 pub use engine::{Engine, administer, database};
 pub use events::{Stream, ids, is_strictly_rising};
 pub use process::signal;

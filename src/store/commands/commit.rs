@@ -95,7 +95,7 @@ impl Commit {
         let base = self
             .body
             .base
-            .or(self.body.state.as_ref().map(|_| attempt.base));
+            .or(self.body.state.as_ref().map(|_| attempt.state_base()));
         if let Some(base) = base.filter(|base| *base != run.snapshot) {
             let detail = format!(
                 "the state was made from snapshot {base}, but {} is current; fold it in again or send a patch",

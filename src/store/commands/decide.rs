@@ -54,9 +54,22 @@ impl Command for Decision {
     type Answer = DecideAnswer;
 
     async fn apply(&self, tx: &mut Tx) -> Result<DecideAnswer, Error> {
-        let mut run = tx.run(&self.run).await?;
+        let run = tx.run(&self.run).await?;
         self.current(tx, &run).await?;
         let order = self.checked(tx, &run).await?;
+        let done = self.carry_out(tx, run, order).await;
+        // A damaged row that is met only now leaves no half of a decision behind.
+        done.map_err(Error::midway)
+    }
+}
+
+impl Decision {
+    async fn carry_out(
+        &self,
+        tx: &mut Tx,
+        mut run: RunRow,
+        order: Order,
+    ) -> Result<DecideAnswer, Error> {
         let based_on = run.version;
         let at = run.at.as_ref().map(|at| at.seq);
         if self.body.kind.moves_version() {

@@ -33,6 +33,7 @@ pub struct AttemptRow {
     pub outcome: Outcome,
     /// What ended it, as a hash: a repeat is known by it.
     pub body: Option<Hash>,
+    /// What a repeat must hear again; of a given result, the snapshot at which a worker heard of it.
     pub answer: Option<Value>,
     pub usage: Option<Usage>,
     pub log_lines: i64,
@@ -193,6 +194,14 @@ impl AttemptRow {
         ]
     }
 
+    /// The snapshot that its state is made from, unless the agent says otherwise.
+    pub fn state_base(&self) -> i64 {
+        let heard = self.answer.as_ref().and_then(Value::as_i64);
+        heard
+            .filter(|_| self.outcome == Outcome::Given)
+            .unwrap_or(self.base)
+    }
+
     /// A worker hears of a given result: from here on it may fold it in, once, into the state that it has.
     pub async fn heard(
         conn: &mut dyn Connection,
@@ -201,7 +210,11 @@ impl AttemptRow {
         (epoch, base): (Epoch, i64),
     ) -> Result<(), Error> {
         let key = params![run.as_str(), seq, attempt];
-        let heard = vec![("epoch", epoch.0.into()), ("base", base.into())];
+        // Not its own base: a rewind goes back to where the step began.
+        let heard = vec![
+            ("epoch", epoch.0.into()),
+            ("answer", base.to_string().into()),
+        ];
         TABLE.amend(conn, key, heard).await?;
         Ok(())
     }

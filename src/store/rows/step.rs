@@ -187,12 +187,16 @@ impl StepRow {
     /// A damaged step is nothing to act on.
     fn sound(row: Option<Row>) -> Result<Option<Self>, Error> {
         let step = row.map(|mut row| Self::read(&mut row)).transpose()?;
-        match step {
-            Some(step) if step.damaged => Err(Error::damaged(format!(
+        step.map(Self::undamaged).transpose()
+    }
+
+    pub fn undamaged(self) -> Result<Self, Error> {
+        match self.damaged {
+            false => Ok(self),
+            true => Err(Error::damaged(format!(
                 "the row of step {} of run {}",
-                step.seq, step.run
+                self.seq, self.run
             ))),
-            step => Ok(step),
         }
     }
 
@@ -236,8 +240,7 @@ impl StepRow {
             columns!(),
             " FROM steps WHERE run = $1 AND seq < $2 AND status <> 'superseded' ORDER BY seq DESC LIMIT 1"
         );
-        let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
-        row.map(|mut row| Self::read(&mut row)).transpose()
+        Self::sound(conn.fetch_one(sql, params![run.as_str(), seq]).await?)
     }
 
     /// Steps that are neither settled nor failed: what a lease's end has to look at.

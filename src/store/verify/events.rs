@@ -43,6 +43,17 @@ impl Walk<'_> {
             );
             self.damage(None, "the head of the events", why, Some(last));
         }
+        // One statement, one look: agents may write meanwhile.
+        let beyond =
+            "SELECT MIN(id) FROM events WHERE id > (SELECT event FROM counter WHERE id = 1)";
+        let first = match self.conn.fetch_one(beyond, params![]).await {
+            Ok(row) => row.map(|mut row| row.opt_int()).transpose()?.flatten(),
+            Err(error) => return self.trouble(None, "the head of the events", error),
+        };
+        if let Some(id) = first {
+            let why = "it stands behind the newest one that the counter knows".to_owned();
+            self.damage(None, format!("event {id}"), why, Some(last));
+        }
         Ok(())
     }
 

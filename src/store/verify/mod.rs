@@ -3,6 +3,7 @@
 //! It reads by pages and keeps one page and one state in memory, whatever the size of the store. Agents may write
 //! meanwhile: each row is judged as it is read, and numbers only up to where they stood at the start.
 
+pub(super) mod copied;
 mod derived;
 mod events;
 mod run;

@@ -35,6 +35,17 @@ pub const OF_RUNS: [&Table; 5] = [
     &tables::REFS,
 ];
 
+/// The steps of a run with all that lies in them, for [`step_of`].
+pub(super) const STEPS: &str = concat!(
+    "SELECT ",
+    step_columns!(),
+    ", input, result, result_hash, gate, links, error, ord FROM steps \
+     WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3"
+);
+/// Steps up to a number that have fewer attempts than they say.
+pub(super) const ATTEMPTS_MISSING: &str = "SELECT s.seq FROM steps s WHERE s.run = $1 AND s.seq <= $2 AND s.attempts > \
+     (SELECT COUNT(*) FROM attempts a WHERE a.run = s.run AND a.seq = s.seq) ORDER BY s.seq LIMIT 20";
+
 impl Walk<'_> {
     /// Verifies the run of this row and all that belongs to it; answers its place in the list.
     pub async fn run(&mut self, mut row: Row) -> Result<Option<i64>, Error> {
@@ -86,16 +97,10 @@ impl Walk<'_> {
     }
 
     async fn steps(&mut self, run: &RunRow) -> Result<(), Error> {
-        let sql = concat!(
-            "SELECT ",
-            step_columns!(),
-            ", input, result, result_hash, gate, links, error, ord FROM steps \
-             WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3"
-        );
         let mut last = 0;
         loop {
             let page = params![run.id.as_str(), last, PAGE];
-            let rows = match self.conn.fetch(sql, page).await {
+            let rows = match self.conn.fetch(STEPS, page).await {
                 Ok(rows) => rows,
                 Err(error) => {
                     return self.trouble(Some(&run.id), &format!("step {}", last + 1), error);
@@ -132,13 +137,8 @@ impl Walk<'_> {
 
     /// As many attempts as their steps say.
     async fn attempts(&mut self, run: &RunRow) -> Result<(), Error> {
-        let sql = "SELECT s.seq FROM steps s WHERE s.run = $1 AND s.seq <= $2 AND s.attempts > \
-             (SELECT COUNT(*) FROM attempts a WHERE a.run = s.run AND a.seq = s.seq) ORDER BY s.seq LIMIT 20";
-        match self
-            .conn
-            .fetch(sql, params![run.id.as_str(), run.steps])
-            .await
-        {
+        let of = params![run.id.as_str(), run.steps];
+        match self.conn.fetch(ATTEMPTS_MISSING, of).await {
             Ok(rows) => {
                 for mut row in rows {
                     let place = format!("the attempts at step {}", row.int()?);
@@ -222,7 +222,7 @@ fn row_of(run: &RunRow, mut row: Row) -> Result<(), Error> {
 }
 
 /// A step's row and all that lies in it; answers its number.
-fn step_of(run: &RunRow, mut row: Row) -> Result<i64, Error> {
+pub(super) fn step_of(run: &RunRow, mut row: Row) -> Result<i64, Error> {
     let step = StepRow::read(&mut row)?;
     if step.damaged {
         return Err(Error::damaged("its row does not match its seal"));

@@ -82,7 +82,32 @@ async fn a_rewind_supersedes_and_keys_begin_as_new_steps(on: Engine) {
     late.refusal();
 }
 
+/// Hearing the answer later does not move the place that the gate began at.
+async fn a_rewind_to_an_answered_gate_gives_the_state_it_began_from(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"state": {"n": 0}})).await;
+    let gate = json!({"kind": "gate", "gate": {"title": "Go on?"}});
+    agent.begin("ask", gate.clone()).await.is(200);
+    agent.does("beside", json!({"state": {"n": 1}})).await;
+    decides(&api, &agent.run, json!({"kind": "approve", "step": 1})).await;
+    let given = agent.begin("ask", gate).await.is(200);
+    assert_eq!(given["outcome"], "given");
+    let folded = json!({"state": {"n": 1, "approved": true}});
+    agent.commit(1, 1, folded).await.is(200);
+    agent.release(json!({})).await.is(200);
+    let fork = api
+        .decide(&agent.run, json!({"kind": "fork", "step": 1}))
+        .await
+        .is(200);
+    assert_eq!(fork["run"]["snapshot"], 0, "{fork}");
+    let back = decides(&api, &agent.run, json!({"kind": "rewind", "step": 1})).await;
+    let newest = back["run"]["snapshot"].as_i64().unwrap();
+    let state = api.snapshot(&agent.run, newest).await["state"].clone();
+    assert_eq!(state, json!({"n": 0}));
+}
+
 both_engines!(
+    a_rewind_to_an_answered_gate_gives_the_state_it_began_from,
     an_effect_left_behind_must_be_named,
     a_rewind_supersedes_and_keys_begin_as_new_steps,
 );

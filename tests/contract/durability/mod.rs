@@ -1,5 +1,7 @@
 //! What must survive: killed servers, stopped workers, lost connections, two servers at once.
 
+mod audit;
+mod copies;
 mod corruption;
 mod event_readers;
 mod flips;

@@ -1,73 +1,8 @@
-//! The reference: one run in a few fields, by the words of the protocol and nothing else.
+//! The reference: one run in a few fields, by the words of the protocol and nothing else; and what its worker does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Keys: 0 is plain, 1 an effect that asks, 2 an effect that is checked, 3 a gate.
-#[derive(Debug, Clone, Copy)]
-pub enum Op {
-    Lease {
-        takeover: bool,
-    },
-    Release {
-        stale: bool,
-    },
-    Begin {
-        key: usize,
-        stale: bool,
-        other_name: bool,
-    },
-    Commit {
-        key: usize,
-        stale: bool,
-        value: u8,
-    },
-    /// Key 0 fails for good.
-    Fail {
-        stale: bool,
-    },
-    Finish {
-        stale: bool,
-        done: bool,
-    },
-    Decide {
-        kind: Kind,
-        key: usize,
-        stale: bool,
-        new_key: bool,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Retry,
-    Commit,
-    Skip,
-    Approve,
-    Edit,
-    Rewind,
-    Resume,
-    Pause,
-    Cancel,
-    Note,
-    Acknowledge,
-}
-
-impl Kind {
-    pub const ALL: &[Self] = &[
-        Self::Retry,
-        Self::Commit,
-        Self::Skip,
-        Self::Approve,
-        Self::Edit,
-        Self::Rewind,
-        Self::Resume,
-        Self::Resume,
-        Self::Pause,
-        Self::Cancel,
-        Self::Note,
-        Self::Acknowledge,
-    ];
-}
+use super::ops::Op;
 
 pub type State = BTreeMap<String, i64>;
 
@@ -77,12 +12,24 @@ pub struct Step {
     pub status: &'static str,
     pub attempt: i64,
     /// The newest attempt can be committed: it runs, or a result was given.
-    open: bool,
-    given: bool,
-    ordered: bool,
-    unknown: bool,
+    pub(super) open: bool,
+    /// By which decision, until the agent has folded it in.
+    pub(super) given: Option<&'static str>,
+    pub(super) ordered: bool,
+    pub(super) unknown: bool,
     /// The state when it first began.
-    base: State,
+    pub(super) base: State,
+}
+
+impl Step {
+    pub(super) fn superseded(self) -> Self {
+        Self {
+            status: "superseded",
+            open: false,
+            given: None,
+            ..self
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -91,12 +38,16 @@ pub struct Reference {
     pub version: i64,
     pub live: bool,
     pub epoch: i64,
-    signal: Option<&'static str>,
-    recoveries: i64,
+    pub(super) signal: Option<&'static str>,
+    pub(super) recoveries: i64,
     /// Leases that were given back: a repeated release is known by its epoch.
-    released: BTreeSet<i64>,
+    pub(super) released: BTreeSet<i64>,
     pub steps: Vec<Step>,
     pub state: State,
+    /// There is a decision that can be sent again.
+    pub(super) decided: bool,
+    /// The run that the last operation made.
+    pub fork: Option<Box<Reference>>,
 }
 
 /// What both sides show: status, version, steps by key and status, state.
@@ -114,6 +65,8 @@ impl Default for Reference {
             released: BTreeSet::new(),
             steps: Vec::new(),
             state: State::new(),
+            decided: false,
+            fork: None,
         }
     }
 }
@@ -138,14 +91,14 @@ impl Reference {
         self.steps.iter().position(counts)
     }
 
-    fn become_status(&mut self, status: &'static str) {
+    pub(super) fn become_status(&mut self, status: &'static str) {
         if self.status != status {
             self.status = status;
             self.version += 1;
         }
     }
 
-    fn any(&self, status: &str) -> bool {
+    pub(super) fn any(&self, status: &str) -> bool {
         self.steps.iter().any(|step| step.status == status)
     }
 
@@ -201,12 +154,18 @@ impl Reference {
             Op::Commit { key, stale, value } => self.commit(key, stale, value),
             Op::Fail { stale } => self.fail(stale),
             Op::Finish { stale, done } if self.fenced(stale) => self.finish(done),
+            Op::Expire if self.live => {
+                self.end_lease();
+                "ok".into()
+            }
             Op::Decide {
                 kind,
                 key,
                 stale,
-                new_key,
-            } => self.decide(kind, key, stale, new_key),
+                new,
+            } => self.decide(kind, key, stale, new),
+            // It changes nothing, and hears what was said the first time.
+            Op::Again => if self.decided { "ok" } else { "nothing" }.into(),
             _ => "lease_lost".into(),
         }
     }
@@ -238,7 +197,7 @@ impl Reference {
                 status: if waits { "waiting" } else { "running" },
                 attempt: 1,
                 open: !waits,
-                given: false,
+                given: None,
                 ordered: false,
                 unknown: false,
                 base: self.state.clone(),
@@ -251,8 +210,7 @@ impl Reference {
         let signal = self.signal;
         let step = &mut self.steps[at];
         let (outcome, begins) = match step.status {
-            "committed" | "skipped" if step.given => ("given", false),
-            "committed" | "skipped" => ("replay", false),
+            "committed" | "skipped" => (step.given.unwrap_or("replay"), false),
             "waiting" => ("waiting", false),
             // The same epoch asks again: the same answer. A crash would have ended it.
             "running" => return if step.unknown { "check" } else { "execute" }.into(),
@@ -281,7 +239,7 @@ impl Reference {
         let fenced = self.fenced(stale);
         let step = &mut self.steps[at];
         // No commit of the world repeats another: a settled attempt is over, whoever asks.
-        if !step.open && !step.given && matches!(step.status, "committed" | "skipped") {
+        if !step.open && step.given.is_none() && matches!(step.status, "committed" | "skipped") {
             return "attempt_over".into();
         }
         if !fenced {
@@ -291,9 +249,7 @@ impl Reference {
             return "attempt_over".into();
         }
         step.open = false;
-        if step.given {
-            step.given = false;
-        } else {
+        if step.given.take().is_none() {
             (step.status, step.unknown) = ("committed", false);
         }
         self.state.insert(format!("k{key}"), i64::from(value));
@@ -326,119 +282,5 @@ impl Reference {
         self.signal = None;
         self.become_status(if done { "done" } else { "failed" });
         "ok".into()
-    }
-
-    fn decide(&mut self, kind: Kind, key: usize, stale: bool, new_key: bool) -> String {
-        if stale {
-            return "version_conflict".into();
-        }
-        let at = self.of_key(key);
-        let over = matches!(self.status, "done" | "cancelled");
-        let held = matches!(self.status, "crashed" | "failed" | "paused");
-        let still = held || matches!(self.status, "waiting" | "ready");
-        let status = at.map(|at| self.steps[at].status);
-        let broke = matches!(status, Some("crashed" | "failed"));
-        let about_step = matches!(
-            kind,
-            Kind::Retry | Kind::Commit | Kind::Skip | Kind::Approve
-        );
-        if (about_step || kind == Kind::Rewind) && at.is_none() {
-            // The table comes first for a rewind, the step for the others.
-            let table_first = (kind == Kind::Rewind && !still) || (kind == Kind::Skip && over);
-            return if table_first {
-                "decision_refused"
-            } else {
-                "not_found"
-            }
-            .into();
-        }
-        let allowed = match kind {
-            Kind::Retry | Kind::Commit => held && broke,
-            Kind::Skip => !over && (broke || status == Some("waiting")),
-            Kind::Approve => !over && status == Some("waiting"),
-            Kind::Edit | Kind::Rewind => still,
-            Kind::Resume => held && !self.undecided(),
-            Kind::Pause | Kind::Cancel => !over,
-            Kind::Note => true,
-            Kind::Acknowledge => matches!(self.status, "failed" | "crashed" | "cancelled"),
-        };
-        if !allowed {
-            return "decision_refused".into();
-        }
-        if kind != Kind::Note {
-            self.version += 1;
-        }
-        self.carry_out(kind, at.unwrap_or_default(), new_key);
-        "ok".into()
-    }
-
-    /// The plan holds a decision that nobody made.
-    fn undecided(&self) -> bool {
-        let crashed = |step: &Step| step.status == "crashed" && step.key == 1 && !step.ordered;
-        let last_failed = self.steps.iter().rfind(|step| step.status == "failed");
-        let failed = self.status == "failed" && last_failed.is_some_and(|step| !step.ordered);
-        failed || self.steps.iter().any(crashed)
-    }
-
-    fn carry_out(&mut self, kind: Kind, at: usize, new_key: bool) {
-        match kind {
-            Kind::Retry => {
-                let step = &mut self.steps[at];
-                step.ordered = true;
-                if new_key {
-                    step.unknown = false;
-                }
-            }
-            Kind::Commit | Kind::Skip | Kind::Approve => {
-                let step = &mut self.steps[at];
-                if step.status != "waiting" {
-                    step.attempt += 1;
-                }
-                step.status = if kind == Kind::Skip {
-                    "skipped"
-                } else {
-                    "committed"
-                };
-                (step.given, step.open, step.ordered) = (true, true, false);
-                if self.status == "waiting" && !self.any("waiting") {
-                    self.become_status("ready");
-                }
-            }
-            Kind::Edit => {
-                self.state.insert("edit".into(), self.version);
-            }
-            Kind::Rewind => {
-                self.state = self.steps[at].base.clone();
-                for step in &mut self.steps[at..] {
-                    (step.status, step.open, step.given) = ("superseded", false, false);
-                }
-                if self.status == "waiting" && !self.any("waiting") {
-                    self.become_status("ready");
-                }
-            }
-            Kind::Resume => {
-                (self.signal, self.recoveries) = (None, 0);
-                let waits = self.any("waiting");
-                self.become_status(if waits { "waiting" } else { "ready" });
-            }
-            Kind::Pause | Kind::Cancel if self.live => {
-                if self.signal != Some("cancel") {
-                    self.signal = Some(if kind == Kind::Cancel {
-                        "cancel"
-                    } else {
-                        "pause"
-                    });
-                }
-            }
-            Kind::Pause => {
-                self.signal = None;
-                self.become_status("paused");
-            }
-            Kind::Cancel => {
-                self.signal = None;
-                self.become_status("cancelled");
-            }
-            Kind::Note | Kind::Acknowledge => {}
-        }
     }
 }

@@ -4,29 +4,45 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use step47::{
     domain::{
-        DecisionKind, Epoch, Problem, Role, RunId, StepStatus,
+        DecisionKind, Epoch, Hash, Problem, Role, RunId, StepStatus,
         access::Principal,
+        begin::BeginOutcome,
         protocol::{
-            CommitStep, CreateRun, Decide, FailStep, FinishRun, LeaseRun, NextStep, ReleaseRun,
+            CommitStep, CreateRun, Decide, FailStep, FinishRun, Heartbeat, LeaseRun, NextStep,
+            ReleaseRun,
         },
     },
     store::{
         Error, Store,
-        commands::{Begin, Commit, Create, Decision, Fail, Finish, Lease, Release},
+        commands::{
+            Beat, Begin, Commit, Create, Decision, Fail, Finish, Key, Lease, Once, Reap, Release,
+        },
     },
 };
 use tempfile::TempDir;
 
-use super::reference::{Kind, Op, Reference, Seen, State};
+use super::{
+    ops::{Kind, Op},
+    reference::{Reference, Seen, State},
+};
 use crate::support::{Engine, administer, database};
 
 const NAMES: [&str; 4] = ["plain", "charge", "look", "gate"];
 
 pub struct World {
     store: Store,
-    runs: AtomicUsize,
+    numbers: AtomicUsize,
     url: String,
     _home: TempDir,
+}
+
+/// One run on its way through a sequence.
+pub struct Case {
+    pub run: RunId,
+    /// The last decision that was taken, and the key it was sent with.
+    last: Option<(String, Decide)>,
+    /// The run that a fork made, or would have made.
+    pub fork: RunId,
 }
 
 fn body<T: serde::de::DeserializeOwned>(value: Value) -> T {
@@ -49,7 +65,7 @@ impl World {
         let url = engine.fresh_store(home.path()).await.expect("a store");
         Self {
             store: Store::open(&url).await.expect("a store"),
-            runs: AtomicUsize::new(0),
+            numbers: AtomicUsize::new(0),
             url,
             _home: home,
         }
@@ -63,20 +79,36 @@ impl World {
         }
     }
 
-    pub async fn run(&self) -> RunId {
-        let n = self.runs.fetch_add(1, Ordering::Relaxed);
-        let id: RunId = format!("model-{n}").parse().expect("an id");
+    /// A number that nobody else has.
+    fn next(&self) -> usize {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn id(&self) -> RunId {
+        format!("model-{}", self.next()).parse().expect("an id")
+    }
+
+    pub async fn case(&self) -> Case {
+        let case = self.case_of(self.id());
         let create = Create {
-            id: id.clone(),
+            id: case.run.clone(),
             body: CreateRun::new("model"),
         };
         self.store.write(create).await.expect("a run");
-        id
+        case
     }
 
-    pub async fn play(&self, run: &RunId, before: &Reference, op: &Op) -> String {
+    pub fn case_of(&self, run: RunId) -> Case {
+        Case {
+            run,
+            last: None,
+            fork: self.id(),
+        }
+    }
+
+    pub async fn play(&self, case: &mut Case, before: &Reference, op: &Op) -> String {
+        let run = &case.run;
         let epoch = |stale: bool| Epoch(before.epoch - i64::from(stale));
-        let ok = |_| "ok".to_owned();
         match *op {
             Op::Lease { takeover } => {
                 let body: LeaseRun =
@@ -109,14 +141,19 @@ impl World {
                     step: step(key, other_name && before.of_key(key).is_some()),
                 };
                 code(self.store.write(begin).await, |begun| {
-                    begun.outcome.to_string()
+                    match begun.decision {
+                        Some(decision) if begun.outcome == BeginOutcome::Given => {
+                            decision.to_string()
+                        }
+                        _ => begun.outcome.to_string(),
+                    }
                 })
             }
             Op::Commit { key, stale, value } => {
                 let at = before.of_key(key);
                 let attempt = at.map_or(1, |at| before.steps[at].attempt);
                 // Each commit says something else: none is taken for a repeat of one before.
-                let n = self.runs.fetch_add(1, Ordering::Relaxed);
+                let n = self.next();
                 let patch = json!([{"op": "add", "path": format!("/k{key}"), "value": value}]);
                 let body: CommitStep = body(
                     json!({"epoch": epoch(stale), "attempt": attempt, "result": n, "patch": patch}),
@@ -133,7 +170,7 @@ impl World {
             Op::Fail { stale } => {
                 let at = before.of_key(0);
                 let attempt = at.map_or(1, |at| before.steps[at].attempt);
-                let n = self.runs.fetch_add(1, Ordering::Relaxed);
+                let n = self.next();
                 let error = json!({"kind": "Broken", "message": n.to_string()});
                 let body: FailStep = body(
                     json!({"epoch": epoch(stale), "attempt": attempt, "error": error, "retryable": false}),
@@ -147,7 +184,7 @@ impl World {
             }
             Op::Finish { stale, done } => {
                 let outcome = if done { "done" } else { "failed" };
-                let n = self.runs.fetch_add(1, Ordering::Relaxed);
+                let n = self.next();
                 let body: FinishRun =
                     body(json!({"epoch": epoch(stale), "outcome": outcome, "result": n}));
                 let finish = Finish {
@@ -156,23 +193,67 @@ impl World {
                 };
                 code(self.store.write(finish).await, |_| "ok".into())
             }
+            Op::Expire => {
+                // A term that is over when it begins: no wait, and the same each time.
+                let body = Heartbeat {
+                    epoch: epoch(false),
+                    ttl_ms: Some(0),
+                };
+                let beat = Beat {
+                    run: run.clone(),
+                    body,
+                };
+                let beaten = code(self.store.write(beat).await, |_| "ok".into());
+                let runs = vec![run.clone()];
+                self.store.write(Reap { runs }).await.expect("reaped");
+                beaten
+            }
             Op::Decide {
                 kind,
                 key,
                 stale,
-                new_key,
+                new,
             } => {
                 let at = before.of_key(key);
                 let version = before.version - i64::from(stale);
-                let body = decide(kind, before, seq(at), version, new_key);
-                let decision = Decision {
-                    run: run.clone(),
-                    author: author(),
-                    body,
+                let body = match kind {
+                    Kind::Fork => Decide {
+                        new_run_id: Some(case.fork.clone()),
+                        step: at.map(|at| seq(Some(at))),
+                        ..decide(kind, before, seq(at), version, new)
+                    },
+                    _ => decide(kind, before, seq(at), version, new),
                 };
-                code(self.store.write(decision).await, ok)
+                let key = self.next().to_string();
+                let told = self.decide(run, &key, &body).await;
+                if told == "ok" {
+                    case.last = Some((key, body));
+                }
+                told
             }
+            Op::Again => match &case.last {
+                Some((key, body)) => self.decide(run, key, body).await,
+                None => "nothing".into(),
+            },
         }
+    }
+
+    async fn decide(&self, run: &RunId, key: &str, body: &Decide) -> String {
+        let decision = Decision {
+            run: run.clone(),
+            author: author(),
+            body: body.clone(),
+        };
+        let key = Key {
+            scope: "model".into(),
+            key: key.to_owned(),
+            body: Hash::of(&json!(body)),
+        };
+        let once = Once {
+            command: decision,
+            key: Some(key),
+        };
+        code(self.store.write(once).await, |_| "ok".into())
     }
 
     pub async fn look(&self, run: &RunId) -> Seen {
@@ -234,7 +315,7 @@ fn step(key: usize, other_name: bool) -> NextStep {
     })
 }
 
-fn decide(kind: Kind, before: &Reference, seq: i64, version: i64, new_key: bool) -> Decide {
+fn decide(kind: Kind, before: &Reference, seq: i64, version: i64, new: bool) -> Decide {
     let of = |kind| Decide {
         if_version: Some(version),
         reason: Some("because".into()),
@@ -244,14 +325,20 @@ fn decide(kind: Kind, before: &Reference, seq: i64, version: i64, new_key: bool)
         step: Some(seq),
         ..of(kind)
     };
+    let all = (1..=before.steps.len() as i64).collect();
     match kind {
         Kind::Retry => Decide {
-            new_key,
+            new_key: new,
             ..about(DecisionKind::Retry)
         },
         Kind::Commit => about(DecisionKind::Commit),
         Kind::Skip => about(DecisionKind::Skip),
         Kind::Approve => about(DecisionKind::Approve),
+        Kind::Reject => about(DecisionKind::Reject),
+        Kind::Answer => Decide {
+            result: Some(json!({"yes": true})),
+            ..about(DecisionKind::Answer)
+        },
         Kind::Edit => {
             let patch = json!([{"op": "add", "path": "/edit", "value": before.version + 1}]);
             Decide {
@@ -260,8 +347,12 @@ fn decide(kind: Kind, before: &Reference, seq: i64, version: i64, new_key: bool)
             }
         }
         Kind::Rewind => Decide {
-            again: (1..=before.steps.len() as i64).collect(),
+            again: all,
             ..about(DecisionKind::Rewind)
+        },
+        Kind::Fork => Decide {
+            again: all,
+            ..of(DecisionKind::Fork)
         },
         Kind::Resume => of(DecisionKind::Resume),
         Kind::Pause => of(DecisionKind::Pause),

@@ -1,6 +1,6 @@
 //! Fork: a new run that shares everything before a step with this one, and goes its own way from there.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::rewind::{base, counts, named};
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
         rows::{RunRow, StepRow, announced, attempt, step},
         snapshots, tables,
         tx::Tx,
+        verify::copied,
     },
 };
 
@@ -24,6 +25,8 @@ pub struct Fork {
     from: i64,
     snapshot: i64,
     hash: Hash,
+    input: Value,
+    schema: Option<Value>,
 }
 
 /// Settled steps come along as they are; what was open in the origin is not this run's, and only seen.
@@ -74,27 +77,28 @@ impl Fork {
             let detail = format!("run {id} exists already: choose another id");
             return Err(Problem::new(Code::RunConflict, detail).into());
         }
-        // Read it once: nothing damaged is forked.
+        // Read it once: nothing damaged is forked. The copies get seals of their own, which would hide it.
+        copied::sound(tx.conn(), run, from).await?;
         let shared = snapshots::read(tx.conn(), &run.id, snapshot).await?;
+        let sql = "SELECT input, state_schema FROM runs WHERE id = $1";
+        let row = tx.conn().fetch_one(sql, params![run.id.as_str()]).await?;
+        let mut row = row.ok_or_else(|| Error::damaged("a run vanished"))?;
+        let place = |what| move |_| Error::damaged(format!("the {what} of run {}", run.id));
         Ok(Self {
             id,
             from,
             snapshot,
             hash: shared.hash,
+            input: row.sealed().map_err(place("input"))?,
+            schema: row.opt_sealed().map_err(place("state_schema"))?,
         })
     }
 
     pub async fn carry_out(self, tx: &mut Tx, origin: &RunRow) -> Result<RunRow, Error> {
         let mut run = self.row(tx, origin);
         let ord = run.ord;
-        let copied = "SELECT input, state_schema FROM runs WHERE id = $1";
-        let row = tx
-            .conn()
-            .fetch_one(copied, params![origin.id.as_str()])
+        run.insert(tx.conn(), &self.input, self.schema.as_ref())
             .await?;
-        let mut row = row.ok_or_else(|| Error::damaged("a run vanished"))?;
-        let (input, schema) = (row.sealed()?, row.opt_sealed()?);
-        run.insert(tx.conn(), &input, schema.as_ref()).await?;
         let (from, id) = (origin.id.as_str(), run.id.clone());
         let to = id.as_str();
         let conn = tx.conn();
@@ -124,7 +128,7 @@ impl Fork {
         let row = conn.fetch_one(open, params![to]).await?;
         run.announced = row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
         let data = json!({
-            "agent": run.agent, "title": run.title, "status": run.status, "input": Hash::of(&input),
+            "agent": run.agent, "title": run.title, "status": run.status, "input": Hash::of(&self.input),
             "snapshot": run.snapshot, "hash": run.hash, "forked_from": origin.id, "seq": self.from,
         });
         tx.emit(&run.id, None, EventKind::RunCreated, data);

@@ -17,18 +17,26 @@ use crate::{
 pub struct Rewind {
     pub to: i64,
     pub edited: Edited,
+    /// What is superseded.
+    steps: Vec<StepRow>,
 }
 
 impl Rewind {
     pub async fn checked(tx: &mut Tx, run: &RunRow, body: &Decide) -> Result<Self, Error> {
         let to = body.step.unwrap_or_default();
         counts(tx, run, to).await?;
+        // A damaged step is not rewound past: that would seal it anew, and its effect may not be named.
+        let steps = StepRow::between(tx.conn(), &run.id, to, run.steps).await?;
+        let steps = steps
+            .into_iter()
+            .map(StepRow::undamaged)
+            .collect::<Result<Vec<_>, _>>()?;
         let now = tx.now;
         named(effects_from(tx.conn(), run, to, now).await?, &body.again)?;
         let base = base(tx, run, to).await?;
         let state = snapshots::read(tx.conn(), &run.id, base).await?.state;
         let edited = Edited::back(tx, run, state).await?;
-        Ok(Self { to, edited })
+        Ok(Self { to, edited, steps })
     }
 
     pub async fn carry_out(self, tx: &mut Tx, run: &mut RunRow) -> Result<(), Error> {
@@ -43,7 +51,7 @@ impl Rewind {
             .fetch_one(count, params![id.as_str(), self.to])
             .await?;
         run.committed -= row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
-        for mut step in StepRow::between(tx.conn(), &id, self.to, run.steps).await? {
+        for mut step in self.steps {
             (step.status, step.given) = (StepStatus::Superseded, false);
             step.update(tx.conn(), &id).await?;
             run.became(&step);

@@ -1,0 +1,156 @@
+//! Each way out of a crash: plan, retry, commit, skip, edit, rewind, fork.
+
+use serde_json::{Value, json};
+
+use super::state;
+use crate::{
+    decisions::{charge, crashed},
+    support::{Api, Cli, Engine, both_engines, unique},
+};
+
+/// What the next worker is told about the charge.
+async fn told(api: &Api, run: &str) -> Value {
+    assert_eq!(api.status(run).await, "ready");
+    let next = api.lease(run, json!({})).await;
+    next.begin("charge", charge()).await.is(200)
+}
+
+async fn a_plan_names_what_waits_for_a_decision(on: Engine) {
+    let api = on.shared().await;
+    let (agent, _) = crashed(&api, 3).await;
+    let before = agent.facts().await;
+    let cli = Cli::of(&api);
+    let said = cli.says(&["plan", &agent.run]).await;
+    for words in [
+        "resume from step",
+        "3 replayed",
+        "1 to decide",
+        "charge 12 € to cus_1",
+        "stripe.charges",
+    ] {
+        assert!(said.done().contains(words), "no {words:?} in {}", said.out);
+    }
+    let shown = api.get(&agent.path("plan")).await.is(200);
+    let hash = shown["hash"].as_str().expect("a hash");
+    assert!(said.out.contains(&format!("plan {hash}")), "{}", said.out);
+    let said = cli.says(&["plan", &agent.run, "--json"]).await;
+    let plan: Value = serde_json::from_str(said.done()).expect("JSON");
+    assert_eq!(plan["hash"], hash);
+    assert_eq!(plan["steps"], shown["steps"]);
+    assert_eq!(agent.facts().await, before, "looking changes nothing");
+}
+
+async fn a_retry_keeps_the_key_unless_told_otherwise(on: Engine) {
+    let api = on.shared().await;
+    for new_key in [false, true] {
+        let (agent, seq) = crashed(&api, 2).await;
+        let mut order = vec!["retry", &agent.run, "--resume", "-m", "the bank says no"];
+        if new_key {
+            order.push("--new-key");
+        }
+        let said = Cli::of(&api).says(&order).await;
+        assert!(
+            said.done().contains("released, waits for a worker"),
+            "{said:?}"
+        );
+        let begun = told(&api, &agent.run).await;
+        assert_eq!(begun["outcome"], "execute");
+        let same = format!("{}:{seq}", agent.run);
+        assert_eq!(begun["idempotency_key"] == json!(same), !new_key, "{begun}");
+    }
+}
+
+async fn a_retry_alone_releases_nothing(on: Engine) {
+    let api = on.shared().await;
+    let (agent, seq) = crashed(&api, 1).await;
+    let cli = Cli::of(&api);
+    let said = cli
+        .says(&["retry", &agent.run, &seq.to_string(), "-m", "again"])
+        .await;
+    assert!(
+        said.done().contains(&format!("retry: step {seq}")),
+        "{said:?}"
+    );
+    assert!(said.out.contains("step47 resume"), "{said:?}");
+    assert_eq!(agent.status().await, "crashed");
+    cli.says(&["resume", &agent.run, "-m", "now"]).await.done();
+    assert_eq!(told(&api, &agent.run).await["outcome"], "execute");
+}
+
+async fn a_result_is_taken_for_a_step(on: Engine) {
+    let api = on.shared().await;
+    for kind in ["commit", "skip"] {
+        let (agent, seq) = crashed(&api, 2).await;
+        let result = r#"{"receipt": 7}"#;
+        let order = [
+            kind, &agent.run, "--result", result, "--resume", "-m", "I saw it",
+        ];
+        Cli::of(&api).says(&order).await.done();
+        let given = told(&api, &agent.run).await;
+        assert_eq!(given["outcome"], "given", "{given}");
+        assert_eq!(given["decision"], kind);
+        assert_eq!(given["result"], json!({"receipt": 7}));
+        assert_eq!(given["seq"], seq);
+    }
+}
+
+async fn one_value_is_edited(on: Engine) {
+    let api = on.shared().await;
+    let (agent, _) = crashed(&api, 2).await;
+    let order = [
+        "edit",
+        &agent.run,
+        "--set",
+        "/n=40",
+        "--set",
+        r#"/by="ana""#,
+        "-m",
+        "recount",
+    ];
+    let said = Cli::of(&api).says(&order).await;
+    assert!(
+        said.done().contains("the state is now snapshot 3"),
+        "{said:?}"
+    );
+    assert_eq!(state(&api, &agent.run).await, json!({"n": 40, "by": "ana"}));
+    assert_eq!(api.snapshot(&agent.run, 2).await["state"], json!({"n": 2}));
+    assert_eq!(agent.status().await, "crashed");
+}
+
+async fn a_way_back_names_what_is_not_undone(on: Engine) {
+    let api = on.shared().await;
+    let (agent, seq) = crashed(&api, 3).await;
+    let cli = Cli::of(&api);
+    let before = agent.facts().await;
+    let left = format!("not undone: {seq} charge, stripe.charges");
+    let rewind = ["rewind", &agent.run, "2", "-m", "wrong file"];
+    cli.says(&rewind).await.refused(&left);
+    let fork = ["fork", &agent.run, "2", "-m", "wrong file"];
+    cli.says(&fork).await.refused(&left);
+    assert_eq!(agent.facts().await, before);
+
+    let id = unique("fork");
+    let again = seq.to_string();
+    let allowed = ["--again", &again];
+    let fork = [&fork[..], &allowed, &["--id", &id]].concat();
+    let said = cli.says(&fork).await;
+    assert!(said.done().contains(&format!("forked as {id}")), "{said:?}");
+    assert_eq!(api.status(&id).await, "ready");
+    assert_eq!(state(&api, &id).await, json!({"n": 1}));
+    assert_eq!(agent.status().await, "crashed", "the origin is as it was");
+
+    cli.says(&[&rewind[..], &allowed].concat()).await.done();
+    assert_eq!(state(&api, &agent.run).await, json!({"n": 1}));
+    for (seq, status) in [(1, "committed"), (2, "superseded"), (seq, "superseded")] {
+        assert_eq!(api.step(&agent.run, seq).await["status"], status);
+    }
+}
+
+both_engines!(
+    a_plan_names_what_waits_for_a_decision,
+    a_retry_keeps_the_key_unless_told_otherwise,
+    a_retry_alone_releases_nothing,
+    a_result_is_taken_for_a_step,
+    one_value_is_edited,
+    a_way_back_names_what_is_not_undone,
+);
