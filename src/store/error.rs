@@ -35,6 +35,16 @@ impl Error {
         Self::Midway(Box::new(self))
     }
 
+    /// It is the stored data, not the database, that is at fault.
+    pub(super) fn is_damage(&self) -> bool {
+        match self {
+            Self::Damaged(_) => true,
+            Self::Refused(problem) => problem.code == Code::Corrupt,
+            Self::Midway(error) => error.is_damage(),
+            _ => false,
+        }
+    }
+
     /// What went wrong, in words for a list of damages.
     pub(super) fn what(self) -> String {
         match self {

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Store,
-    commands::{Grace, PurgeRequests, Reap, Tick},
+    commands::{Grace, PurgeRequests, Tick},
 };
 use crate::domain::Time;
 
@@ -74,7 +74,7 @@ impl Store {
                 }
                 let runs = self.overdue(now, REAP_MAX).await?;
                 if !runs.is_empty() {
-                    self.write(Reap { runs }).await?;
+                    self.reap(runs).await?;
                 }
                 if self.woke(seen, now).await? {
                     // No event tells that a sleep is over: wake whoever waits for work.

@@ -10,7 +10,7 @@ mod source;
 mod vein;
 mod walk;
 
-use super::{Error, Store, commands::Reap, engine::params, rows::RunRow};
+use super::{Error, Store, engine::params, rows::RunRow};
 use crate::domain::{
     Problem, RunQuery, RunStatus,
     counts::{COUNT_MAX, Counts},
@@ -44,7 +44,7 @@ impl Store {
             .map(|run| run.id.clone())
             .collect();
         if !overdue.is_empty() {
-            self.write(Reap { runs: overdue }).await?;
+            self.reap(overdue).await?;
             let mut conn = self.engine.read().await?;
             page = Page::read(&mut *conn, query).await?;
         }

@@ -173,9 +173,26 @@ impl Store {
     pub async fn runnable(&self, agents: Option<&[String]>) -> Result<bool, Error> {
         let mut conn = self.engine.read().await?;
         let now = conn.now().await?;
-        Ok(super::commands::oldest(&mut *conn, agents, now)
+        Ok(super::commands::oldest(&mut *conn, agents, now, 0)
             .await?
             .is_some())
+    }
+
+    /// Ends the leases of these runs that ran out. A damaged one keeps none of the others waiting.
+    pub(super) async fn reap(&self, runs: Vec<RunId>) -> Result<(), Error> {
+        let one_by_one = match self.write(Reap { runs: runs.clone() }).await {
+            Err(error) if error.is_damage() => runs,
+            done => return done,
+        };
+        for run in one_by_one {
+            match self.write(Reap { runs: vec![run] }).await {
+                Err(error) if error.is_damage() => {
+                    tracing::debug!(%error, "the lease of a damaged run is over");
+                }
+                done => done?,
+            }
+        }
+        Ok(())
     }
 
     /// Runs whose lease ran out, the longest overdue first.

@@ -11,6 +11,7 @@ use crate::{
     store::{
         Error,
         engine::{Connection, params},
+        rows::RunRow,
         tx::Tx,
         writer::Command,
     },
@@ -26,32 +27,55 @@ impl Command for Claim {
 
     async fn apply(&self, tx: &mut Tx) -> Result<Option<LeaseAnswer>, Error> {
         tx.flush_runs().await?;
-        let now = tx.now;
-        let Some(id) = oldest(tx.conn(), self.body.agents.as_deref(), now).await? else {
-            return Ok(None);
-        };
-        let run = tx.run(&id).await?;
-        let body = LeaseRun {
+        let (now, agents) = (tx.now, self.body.agents.as_deref());
+        let mut after = 0;
+        while let Some((ord, id)) = oldest(tx.conn(), agents, now, after).await? {
+            match sound(tx, &id).await {
+                Ok(run) => return grant(tx, run, &self.lease()).await.map(Some),
+                // A damaged run keeps no worker from the others.
+                Err(error) if error.is_damage() => {
+                    tracing::warn!(run = %id, %error, "a damaged run is not handed out");
+                    after = ord;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Claim {
+    fn lease(&self) -> LeaseRun {
+        LeaseRun {
             worker: self.body.worker.clone(),
             ttl_ms: self.body.ttl_ms,
             version: self.body.version.clone(),
             model: self.body.model.clone(),
             state_schema: None,
             takeover: false,
-        };
-        grant(tx, run, &body).await.map(Some)
+        }
     }
 }
 
-/// The oldest runnable run, of any agent or of these.
+/// The run, once all that a worker is handed with it was read.
+async fn sound(tx: &mut Tx, id: &RunId) -> Result<RunRow, Error> {
+    let run = tx.run(id).await?;
+    let held = tx.state(&run).await?;
+    tx.hold(id, held);
+    run.detail(tx.conn()).await?;
+    Ok(run)
+}
+
+/// The oldest runnable run behind this place in the list, and its own place; of any agent or of these.
 pub async fn oldest(
     conn: &mut dyn Connection,
     agents: Option<&[String]>,
     now: Time,
-) -> Result<Option<RunId>, Error> {
-    let any = "SELECT ord, id FROM runs WHERE status IN ('pending', 'ready') \
+    after: i64,
+) -> Result<Option<(i64, RunId)>, Error> {
+    let any = "SELECT ord, id FROM runs WHERE status IN ('pending', 'ready') AND ord > $2 \
          AND (runnable_at IS NULL OR runnable_at <= $1) ORDER BY ord LIMIT 1";
-    let of_agent = "SELECT ord, id FROM runs WHERE agent = $2 AND status IN ('pending', 'ready') \
+    let of_agent = "SELECT ord, id FROM runs WHERE agent = $3 AND status IN ('pending', 'ready') AND ord > $2 \
          AND (runnable_at IS NULL OR runnable_at <= $1) ORDER BY ord LIMIT 1";
     let mut found: Option<(i64, RunId)> = None;
     let mut consider = |row: Option<crate::store::engine::Row>| -> Result<(), Error> {
@@ -65,15 +89,15 @@ pub async fn oldest(
         Ok(())
     };
     match agents {
-        None | Some([]) => consider(conn.fetch_one(any, params![now]).await?)?,
+        None | Some([]) => consider(conn.fetch_one(any, params![now, after]).await?)?,
         Some(agents) => {
             for agent in agents {
                 consider(
-                    conn.fetch_one(of_agent, params![now, agent.as_str()])
+                    conn.fetch_one(of_agent, params![now, after, agent.as_str()])
                         .await?,
                 )?;
             }
         }
     }
-    Ok(found.map(|(_, id)| id))
+    Ok(found)
 }

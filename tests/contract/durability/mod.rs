@@ -1,6 +1,7 @@
 //! What must survive: killed servers, stopped workers, lost connections, two servers at once.
 
 mod audit;
+mod beside_damage;
 mod copies;
 mod corruption;
 mod event_readers;
