@@ -115,7 +115,7 @@ pub fn SettingsPage() -> impl IntoView {
                     <h2 id="integrity">"Integrity"</h2>
                     <div class="setting-body">
                         <Transition fallback=|| view! { <Skeleton rows=2/> }>{integrity}</Transition>
-                        <VerifyEverything/>
+                        <Transition><VerifyEverything/></Transition>
                     </div>
                 </section>
             </main>
