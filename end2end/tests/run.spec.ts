@@ -86,6 +86,29 @@ test("a list of any length shows only the rows in view", async ({ admin, agent, 
   await expect(steps.getByRole("row", { name: /^205 / })).toContainText("$0.37");
 });
 
+test("what only flies past is not read", async ({ admin, agent, server }) => {
+  const run = await runningRun(agent, "Index legal archive", 600);
+  await admin.goto(`${server.url}/runs/${run.id}`);
+  await expectLive(admin);
+  const steps = admin.getByRole("table", { name: "Steps" });
+  await expect(steps.getByRole("link", { name: "summarise_source" })).toBeInViewport();
+  const asked: string[] = [];
+  admin.on("request", (request) => {
+    if (request.url().includes("/api/steps/")) asked.push(request.url());
+  });
+  // No timer can fire between two places: whatever is asked for here was asked for at once.
+  await admin.locator(".steps-scroll").evaluate(async (list) => {
+    for (let row = 0; row < 600; row += 90) {
+      list.scrollTop = row * 29;
+      list.dispatchEvent(new Event("scroll"));
+      for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+    }
+    list.scrollTop = 200 * 29;
+  });
+  await expect(steps.getByRole("row", { name: /^205 / })).toContainText("$0.37");
+  expect(asked.length, "one read where it came to rest, not one for each place").toBeLessThan(4);
+});
+
 test("phases fold and unfold", async ({ admin, agent, server }) => {
   const id = await agent.create({ agent: "researcher", title: "Two phases" });
   const run = await agent.lease(id);

@@ -1,13 +1,12 @@
 //! People and tokens: who may come in. Changes arrive here from WASM, and as plain forms from browsers without it.
 
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::access::{AccessSheet, Change, Changed, Integrity};
 
 /// Who may come in, as far as the reader may know it.
-#[server(ReadAccess, endpoint = "access/sheet", input = Json)]
+#[server(ReadAccess, endpoint = "access/sheet", input = Json, output = Json)]
 pub async fn sheet() -> Result<AccessSheet, AppError> {
     use crate::{
         domain::{Action, access::Managed},
@@ -30,7 +29,7 @@ pub async fn sheet() -> Result<AccessSheet, AppError> {
     })
 }
 
-#[server(ChangeAccess, endpoint = "access/change", input = Json)]
+#[server(ChangeAccess, endpoint = "access/change", input = Json, output = Json)]
 pub async fn change(change: Change) -> Result<Changed, AppError> {
     let me = super::authorise(crate::domain::Action::Administer)?;
     let origin = origin(use_context::<http::request::Parts>().map(|parts| parts.headers));
@@ -40,7 +39,7 @@ pub async fn change(change: Change) -> Result<Changed, AppError> {
 }
 
 /// What a form that was posted without WASM gave.
-#[server(ReadOutcome, endpoint = "access/outcome", input = Json)]
+#[server(ReadOutcome, endpoint = "access/outcome", input = Json, output = Json)]
 pub async fn outcome() -> Result<Option<Outcome>, AppError> {
     Ok(use_context::<Outcome>())
 }
@@ -48,7 +47,7 @@ pub async fn outcome() -> Result<Option<Outcome>, AppError> {
 /// A change that was asked for, and its answer.
 pub type Outcome = (Change, Result<Changed, AppError>);
 
-#[server(ReadIntegrity, endpoint = "access/integrity", input = Json)]
+#[server(ReadIntegrity, endpoint = "access/integrity", input = Json, output = Json)]
 pub async fn integrity() -> Result<Integrity, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.integrity().await?)

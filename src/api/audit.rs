@@ -1,9 +1,8 @@
 //! The audit trail.
 
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::audit::{AuditPage, AuditQuery, AuditVerified};
 
 /// Entries on one page.
@@ -11,14 +10,14 @@ use crate::domain::audit::{AuditPage, AuditQuery, AuditVerified};
 const ON_A_PAGE: i64 = 50;
 
 /// Entries that fit, newest first.
-#[server(ReadAudit, endpoint = "audit/page", input = Json)]
+#[server(ReadAudit, endpoint = "audit/page", input = Json, output = Json)]
 pub async fn page(query: AuditQuery) -> Result<AuditPage, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.audit(&query, ON_A_PAGE).await?)
 }
 
 /// Looks at the whole chain.
-#[server(VerifyAudit, endpoint = "audit/verify", input = Json)]
+#[server(VerifyAudit, endpoint = "audit/verify", input = Json, output = Json)]
 pub async fn verify() -> Result<AuditVerified, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.verify_audit().await?)

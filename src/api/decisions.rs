@@ -1,9 +1,8 @@
 //! What operators decide, and what waits for them.
 
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::{
     AsOf, RunId,
     decision::DecisionPage,
@@ -19,7 +18,7 @@ const INBOX_PAGE: i64 = 20;
 const DECISIONS_PAGE: i64 = 50;
 
 /// Decides about a run or one of its steps. Pages ask for a reason; a blank one is refused.
-#[server(DecideOne, endpoint = "decisions/decide", input = Json)]
+#[server(DecideOne, endpoint = "decisions/decide", input = Json, output = Json)]
 pub async fn decide(run: RunId, body: Decide) -> Result<DecideAnswer, AppError> {
     use crate::domain::{Action, DecisionKind, Problem, protocol::Check as _};
     let author = super::authorise(Action::Decide)?;
@@ -35,7 +34,7 @@ pub async fn decide(run: RunId, body: Decide) -> Result<DecideAnswer, AppError> 
 }
 
 /// The decisions about a run, newest first; `before` is the `next` of the page before.
-#[server(ReadDecisions, endpoint = "decisions/of_run", input = Json)]
+#[server(ReadDecisions, endpoint = "decisions/of_run", input = Json, output = Json)]
 pub async fn of_run(run: RunId, before: Option<i64>) -> Result<DecisionPage, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?
@@ -44,7 +43,7 @@ pub async fn of_run(run: RunId, before: Option<i64>) -> Result<DecisionPage, App
 }
 
 /// Questions that wait for a person, oldest first.
-#[server(ReadInbox, endpoint = "decisions/inbox", input = Json)]
+#[server(ReadInbox, endpoint = "decisions/inbox", input = Json, output = Json)]
 pub async fn inbox(cursor: Option<String>) -> Result<AsOf<InboxPage>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;

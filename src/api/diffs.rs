@@ -1,9 +1,8 @@
 //! What changed between two states.
 
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::{
     RunId,
     branch::BranchPage,
@@ -12,7 +11,7 @@ use crate::domain::{
 };
 
 /// A page of what differs, from row `after` on; with `find`, only what holds this text.
-#[server(endpoint = "diffs/read", input = Json)]
+#[server(endpoint = "diffs/read", input = Json, output = Json)]
 pub async fn read(
     run: RunId,
     query: DiffQuery,
@@ -27,14 +26,14 @@ pub async fn read(
 }
 
 /// The change that the step `seq` made, or the last one before it.
-#[server(endpoint = "diffs/of_step", input = Json)]
+#[server(endpoint = "diffs/of_step", input = Json, output = Json)]
 pub async fn of_step(run: RunId, seq: i64) -> Result<DiffSheet, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.diff_of_step(&run, seq).await?)
 }
 
 /// The changes as the API gives them.
-#[server(endpoint = "diffs/raw", input = Json)]
+#[server(endpoint = "diffs/raw", input = Json, output = Json)]
 pub async fn raw(run: RunId, query: DiffQuery) -> Result<Excerpt, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let answer = super::store()?.compare(&run, &query).await?.answer();
@@ -43,7 +42,7 @@ pub async fn raw(run: RunId, query: DiffQuery) -> Result<Excerpt, AppError> {
 }
 
 /// What is the same below a place in both states.
-#[server(endpoint = "diffs/unchanged", input = Json)]
+#[server(endpoint = "diffs/unchanged", input = Json, output = Json)]
 pub async fn unchanged(
     run: RunId,
     query: DiffQuery,

@@ -1,11 +1,9 @@
 //! What a server function answers when it cannot do what was asked.
 
 use serde::{Deserialize, Serialize};
-use server_fn::{
-    codec::JsonEncoding,
-    error::{FromServerFnError, ServerFnErrorErr},
-};
+use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 
+use super::json::Text;
 use crate::domain::{Code, Problem};
 
 /// What a browser says of a server that does not answer; a store that is away has words of its own.
@@ -30,7 +28,7 @@ impl From<Problem> for AppError {
 }
 
 impl FromServerFnError for AppError {
-    type Encoder = JsonEncoding;
+    type Encoder = Text;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         let code = match &error {

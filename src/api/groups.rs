@@ -1,9 +1,8 @@
 //! Several runs at once: fifty crashes with one cause are one decision, where their effects are known.
 
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::bulk::{Decided, Ordered};
 
 /// Runs that one order may name.
@@ -12,7 +11,7 @@ const RUNS_MAX: usize = 200;
 
 /// Resumes each run whose effects are known, by a decision and a plan of its own: what waits for a decision is tried
 /// again. A run with an unknown effect is left for someone to look at; one that is refused stops no other.
-#[server(ResumeMany, endpoint = "groups/resume", input = Json)]
+#[server(ResumeMany, endpoint = "groups/resume", input = Json, output = Json)]
 pub async fn resume(order: Ordered) -> Result<Vec<Decided>, AppError> {
     use crate::domain::{Action, Problem};
     let author = super::authorise(Action::Decide)?;

@@ -1,16 +1,15 @@
 //! Verification, as a reader asks for it.
 
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::{
     RunId,
     integrity::{Verified, Verifying},
 };
 
 /// Holds a run against its hashes.
-#[server(Verify, endpoint = "integrity/verify", input = Json)]
+#[server(Verify, endpoint = "integrity/verify", input = Json, output = Json)]
 pub async fn verify(run: RunId) -> Result<Verified, AppError> {
     use crate::{domain::Action, store::Error};
     super::authorise(Action::Read)?;
@@ -19,7 +18,7 @@ pub async fn verify(run: RunId) -> Result<Verified, AppError> {
 }
 
 /// Begins to hold everything against its hashes; for those who decide, one at a time.
-#[server(VerifyEverything, endpoint = "integrity/everything", input = Json)]
+#[server(VerifyEverything, endpoint = "integrity/everything", input = Json, output = Json)]
 pub async fn verify_everything() -> Result<Option<Verifying>, AppError> {
     super::authorise(crate::domain::Action::Decide)?;
     let store = super::store()?;
@@ -28,7 +27,7 @@ pub async fn verify_everything() -> Result<Option<Verifying>, AppError> {
 }
 
 /// How far that is, or what it found.
-#[server(ReadVerifying, endpoint = "integrity/verifying", input = Json)]
+#[server(ReadVerifying, endpoint = "integrity/verifying", input = Json, output = Json)]
 pub async fn verifying() -> Result<Option<Verifying>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.verifying())

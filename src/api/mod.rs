@@ -7,6 +7,7 @@ pub mod diffs;
 pub mod error;
 pub mod groups;
 pub mod integrity;
+pub mod json;
 pub mod plan;
 pub mod runs;
 pub mod session;

@@ -1,16 +1,15 @@
 //! The resume plan of a run.
 
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::{
     AsOf, RunId,
     plan::{Plan, PlanQuery},
 };
 
 /// What will happen when a worker takes the run: as it is, or after choices, a rewind or a fork.
-#[server(ReadPlan, endpoint = "plan/read", input = Json)]
+#[server(ReadPlan, endpoint = "plan/read", input = Json, output = Json)]
 pub async fn read(run: RunId, query: PlanQuery) -> Result<AsOf<Plan>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;

@@ -1,9 +1,8 @@
 //! Runs: the list, what needs a person, and single runs.
 
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::{
     AsOf, Counts, Run, RunId, RunQuery,
     bulk::{Decided, Ordered},
@@ -20,7 +19,7 @@ const NEEDS_MAX: usize = 200;
 #[cfg(feature = "ssr")]
 const SOME_MAX: usize = 200;
 
-#[server(endpoint = "runs/list", input = Json)]
+#[server(endpoint = "runs/list", input = Json, output = Json)]
 pub async fn list(query: RunQuery) -> Result<AsOf<RunPage>, AppError> {
     use crate::domain::protocol::Check as _;
     let who = super::authorise(crate::domain::Action::Read)?;
@@ -31,7 +30,7 @@ pub async fn list(query: RunQuery) -> Result<AsOf<RunPage>, AppError> {
 }
 
 /// The one run, or the one step of it, that this id or key stands for.
-#[server(FindRun, endpoint = "runs/find", input = Json)]
+#[server(FindRun, endpoint = "runs/find", input = Json, output = Json)]
 pub async fn find(text: String) -> Result<Option<(RunId, Option<i64>)>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     match text.contains('\0') {
@@ -41,14 +40,14 @@ pub async fn find(text: String) -> Result<Option<(RunId, Option<i64>)>, AppError
 }
 
 /// How many runs stopped for this cause.
-#[server(SizeOfCause, endpoint = "runs/size", input = Json)]
+#[server(SizeOfCause, endpoint = "runs/size", input = Json, output = Json)]
 pub async fn size(alike: Alike) -> Result<i64, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.size(&alike).await?)
 }
 
 /// Pauses or cancels several runs, each by a decision of its own; one that is refused stops no other.
-#[server(DecideMany, endpoint = "runs/decide_many", input = Json)]
+#[server(DecideMany, endpoint = "runs/decide_many", input = Json, output = Json)]
 pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
     use crate::{
         domain::{
@@ -91,7 +90,7 @@ pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
 }
 
 /// What waits for a person: the few that fit on top of the list, or `all` of them.
-#[server(ReadNeedsYou, endpoint = "runs/needs_you", input = Json)]
+#[server(ReadNeedsYou, endpoint = "runs/needs_you", input = Json, output = Json)]
 pub async fn needs_you(all: bool) -> Result<AsOf<NeedsYou>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
@@ -106,7 +105,7 @@ pub async fn needs_you(all: bool) -> Result<AsOf<NeedsYou>, AppError> {
     .await
 }
 
-#[server(ReadCounts, endpoint = "runs/counts", input = Json)]
+#[server(ReadCounts, endpoint = "runs/counts", input = Json, output = Json)]
 pub async fn counts() -> Result<AsOf<Counts>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
@@ -114,7 +113,7 @@ pub async fn counts() -> Result<AsOf<Counts>, AppError> {
 }
 
 /// These runs as they are now, for rows already on a screen; one that is gone is left out.
-#[server(endpoint = "runs/some", input = Json)]
+#[server(endpoint = "runs/some", input = Json, output = Json)]
 pub async fn some(ids: Vec<RunId>) -> Result<AsOf<Vec<Run>>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
@@ -122,7 +121,7 @@ pub async fn some(ids: Vec<RunId>) -> Result<AsOf<Vec<Run>>, AppError> {
     super::as_of(&store, store.some_runs(ids)).await
 }
 
-#[server(endpoint = "runs/one", input = Json)]
+#[server(endpoint = "runs/one", input = Json, output = Json)]
 pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
     use crate::domain::{StepStatus, sheet::Usual};
     super::authorise(crate::domain::Action::Read)?;

@@ -1,18 +1,17 @@
 //! Who is signed in.
 
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::Principal;
 
-#[server(endpoint = "session/me", input = Json)]
+#[server(endpoint = "session/me", input = Json, output = Json)]
 pub async fn me() -> Result<Principal, AppError> {
     super::authorise(crate::domain::Action::Read)
 }
 
 /// Whose one-time link this is, if it still opens. Whoever holds the link may know.
-#[server(endpoint = "session/link_owner", input = Json)]
+#[server(endpoint = "session/link_owner", input = Json, output = Json)]
 pub async fn link_owner(token: String) -> Result<Option<Principal>, AppError> {
     let owner = super::store()?.link_owner(&token).await;
     Ok(owner.map_err(crate::store::Error::problem)?)

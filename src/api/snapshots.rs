@@ -2,9 +2,8 @@
 
 use leptos::prelude::*;
 use serde_json::Value;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::{
     AsOf, RunId,
     blame::Blame,
@@ -14,14 +13,14 @@ use crate::domain::{
 };
 
 /// The state after the step `seq`, or the newest one before it if it committed none.
-#[server(endpoint = "snapshots/after_step", input = Json)]
+#[server(endpoint = "snapshots/after_step", input = Json, output = Json)]
 pub async fn after_step(run: RunId, seq: i64) -> Result<StateView, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.state_after(&run, seq).await?)
 }
 
 /// What stands directly below a place; of a list also only the items from `items.0` on, `items.1` of them.
-#[server(endpoint = "snapshots/branches", input = Json)]
+#[server(endpoint = "snapshots/branches", input = Json, output = Json)]
 pub async fn branches(
     run: RunId,
     snapshot: i64,
@@ -35,7 +34,7 @@ pub async fn branches(
 }
 
 /// Values that hold this text, or whose key does.
-#[server(endpoint = "snapshots/find", input = Json)]
+#[server(endpoint = "snapshots/find", input = Json, output = Json)]
 pub async fn find(
     run: RunId,
     snapshot: i64,
@@ -48,21 +47,21 @@ pub async fn find(
 }
 
 /// One value as JSON, to be copied.
-#[server(CopyValue, endpoint = "snapshots/value", input = Json)]
+#[server(CopyValue, endpoint = "snapshots/value", input = Json, output = Json)]
 pub async fn value(run: RunId, snapshot: i64, path: String) -> Result<String, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.value_at(&run, snapshot, &path).await?)
 }
 
 /// Which step wrote a value, when, and what stood there before.
-#[server(endpoint = "snapshots/writes", input = Json)]
+#[server(endpoint = "snapshots/writes", input = Json, output = Json)]
 pub async fn writes(run: RunId, snapshot: i64, path: String) -> Result<Blame, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.blame(&run, snapshot, &path).await?)
 }
 
 /// What stands at `path` in the current state, to be edited.
-#[server(ReadToEdit, endpoint = "snapshots/to_edit", input = Json)]
+#[server(ReadToEdit, endpoint = "snapshots/to_edit", input = Json, output = Json)]
 pub async fn to_edit(run: RunId, path: String) -> Result<AsOf<EditSheet>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
@@ -83,7 +82,7 @@ pub async fn to_edit(run: RunId, path: String) -> Result<AsOf<EditSheet>, AppErr
 }
 
 /// What the run's schema says against this value at `path`: the place inside it, and why.
-#[server(CheckEdit, endpoint = "snapshots/check", input = Json)]
+#[server(CheckEdit, endpoint = "snapshots/check", input = Json, output = Json)]
 pub async fn check(
     run: RunId,
     path: String,
@@ -118,7 +117,7 @@ pub async fn check(
 const ERRORS_MAX: usize = 20;
 
 /// What changed between two states of a run: enough to read, not to restore.
-#[server(ReadChange, endpoint = "snapshots/change", input = Json)]
+#[server(ReadChange, endpoint = "snapshots/change", input = Json, output = Json)]
 pub async fn change(run: RunId, from: i64, to: i64) -> Result<Vec<Change>, AppError> {
     use crate::domain::{diff, tree::Tree};
     super::authorise(crate::domain::Action::Read)?;

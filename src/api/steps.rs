@@ -1,16 +1,15 @@
 //! A run's steps: the rows of its list, one step in full, and what is looked for among them.
 
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::{
     AsOf, Event, RunId, outline::StepWindow, protocol::StepPage, sheet::StepSheet,
     step_query::Direction,
 };
 
 /// The rows around the step `at`, or from the row `base` on; without both, where the run is.
-#[server(endpoint = "steps/window", input = Json)]
+#[server(endpoint = "steps/window", input = Json, output = Json)]
 pub async fn window(
     run: RunId,
     at: Option<i64>,
@@ -22,7 +21,7 @@ pub async fn window(
 }
 
 /// The page of steps after `after`.
-#[server(endpoint = "steps/page", input = Json)]
+#[server(endpoint = "steps/page", input = Json, output = Json)]
 pub async fn page(run: RunId, after: i64) -> Result<StepPage, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
@@ -32,7 +31,7 @@ pub async fn page(run: RunId, after: i64) -> Result<StepPage, AppError> {
 }
 
 /// The step `seq`; without it the one where the run is.
-#[server(endpoint = "steps/one", input = Json)]
+#[server(endpoint = "steps/one", input = Json, output = Json)]
 pub async fn one(run: RunId, seq: Option<i64>) -> Result<AsOf<Option<StepSheet>>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
@@ -50,7 +49,7 @@ pub async fn one(run: RunId, seq: Option<i64>) -> Result<AsOf<Option<StepSheet>>
 }
 
 /// Steps that the words of `text` fit, after `after`.
-#[server(endpoint = "steps/find", input = Json)]
+#[server(endpoint = "steps/find", input = Json, output = Json)]
 pub async fn find(run: RunId, text: String, after: i64) -> Result<StepPage, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
@@ -59,21 +58,21 @@ pub async fn find(run: RunId, text: String, after: i64) -> Result<StepPage, AppE
 }
 
 /// The next step from `seq` in this direction that went wrong, was tried again or waits.
-#[server(endpoint = "steps/problem", input = Json)]
+#[server(endpoint = "steps/problem", input = Json, output = Json)]
 pub async fn problem(run: RunId, seq: i64, direction: Direction) -> Result<Option<i64>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.next_problem(&run, seq, direction).await?)
 }
 
 /// The next step from `seq` in this direction that changed the state.
-#[server(endpoint = "steps/change", input = Json)]
+#[server(endpoint = "steps/change", input = Json, output = Json)]
 pub async fn change(run: RunId, seq: i64, direction: Direction) -> Result<Option<i64>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.next_change(&run, seq, direction).await?)
 }
 
 /// What happened to one step, oldest first.
-#[server(endpoint = "steps/events", input = Json)]
+#[server(endpoint = "steps/events", input = Json, output = Json)]
 pub async fn events(run: RunId, seq: i64) -> Result<Vec<Event>, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.step_events(&run, seq).await?)

@@ -1,9 +1,8 @@
 //! Workers: who holds leases, who asks for work.
 
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
-use super::AppError;
+use super::{AppError, json::Json};
 use crate::domain::worker::{Asking, WorkerPage};
 
 /// Workers on one page.
@@ -11,7 +10,7 @@ use crate::domain::worker::{Asking, WorkerPage};
 const ON_A_PAGE: i64 = 50;
 
 /// Workers that were heard of lately, the last heard first.
-#[server(ReadWorkers, endpoint = "workers/page", input = Json)]
+#[server(ReadWorkers, endpoint = "workers/page", input = Json, output = Json)]
 pub async fn page(cursor: Option<String>) -> Result<WorkerPage, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?
@@ -20,7 +19,7 @@ pub async fn page(cursor: Option<String>) -> Result<WorkerPage, AppError> {
 }
 
 /// Who asks for this agent's runs: for a run that waits for a worker.
-#[server(ReadAsking, endpoint = "workers/asking", input = Json)]
+#[server(ReadAsking, endpoint = "workers/asking", input = Json, output = Json)]
 pub async fn asking(agent: String) -> Result<Asking, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     Ok(super::store()?.asking(&agent).await?)

@@ -20,13 +20,14 @@ impl Badge {
         badge
     }
 
-    /// Shows this many; unknown leaves what is shown.
-    pub fn show(self, needs: Option<i64>) {
+    /// Shows this many and hands it on; unknown leaves what is shown.
+    pub fn shown(self, needs: Option<i64>) -> Option<i64> {
         if let Some(n) = needs
             && self.0.get_untracked() != n
         {
             self.0.set(n);
         }
+        needs
     }
 
     /// A page's title behind the number.

@@ -104,11 +104,10 @@ pub fn Page(
                 here
                 crumbs
                 search
-                needs=Signal::derive(move || shell.needs())
+                needs=Signal::derive(move || badge.shown(shell.needs()))
                 connection
                 principal=Signal::derive(move || shell.me.get()?.ok())
             />
-            {move || badge.show(shell.needs())}
             {move || shell.counts.get()?.ok().map(|counts| view! { <Follow event=counts.event/> })}
         </Transition>
         {children()}

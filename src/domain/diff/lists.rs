@@ -11,10 +11,7 @@ use super::{
     delta::{CHANGE, Delta, Run, Weighed, Work, added, removed, replaced, weighed},
     sequence,
 };
-use crate::domain::{
-    Hash,
-    tree::{Shape, Tree},
-};
+use crate::domain::tree::{Shape, Tree};
 
 /// Up to so many pairs of items are all weighed.
 const PAIRS_MAX: usize = 256;
@@ -237,13 +234,7 @@ fn same(old: usize, new: usize) -> Match {
 
 fn long(a: &[Tree], b: &[Tree], work: &mut Work) -> Vec<Match> {
     work.spend(a.len() + b.len());
-    let mut names: HashMap<Hash, u32> = HashMap::new();
-    let mut named = |tree: &Tree| {
-        let next = names.len() as u32;
-        *names.entry(tree.hash()).or_insert(next)
-    };
-    let x: Vec<u32> = a.iter().map(&mut named).collect();
-    let y: Vec<u32> = b.iter().map(&mut named).collect();
+    let (x, y) = sequence::numbered(a.iter().map(Tree::hash), b.iter().map(Tree::hash));
     let mut pairing = Pairing {
         a,
         b,

@@ -1,8 +1,11 @@
 //! Which items two sequences have in common, in order. The longest such choice where that can be found in bounded
 //! work, a good one elsewhere: nothing here is quadratic in long sequences.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
-use std::collections::HashMap;
+use similar::{
+    DiffOp,
+    algorithms::{Capture, Compact, Replace, myers},
+};
+use std::{collections::HashMap, hash::Hash};
 
 /// Up to so many pairs the longest common subsequence is found.
 const EXACT_MAX: usize = 1 << 20;
@@ -35,11 +38,32 @@ pub fn common(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
     out
 }
 
+/// A number for each item of both, the same for equal ones.
+pub fn numbered<T: Hash + Eq>(
+    old: impl Iterator<Item = T>,
+    new: impl Iterator<Item = T>,
+) -> (Vec<u32>, Vec<u32>) {
+    let mut numbers = HashMap::new();
+    let mut number = |item| {
+        let next = numbers.len() as u32;
+        *numbers.entry(item).or_insert(next)
+    };
+    let old = old.map(&mut number).collect();
+    (old, new.map(number).collect())
+}
+
+/// The steps from one to the other, in order.
+pub fn compared(old: &[u32], new: &[u32]) -> Vec<DiffOp> {
+    let mut steps = Compact::new(Replace::new(Capture::new()), old, new);
+    let Ok(()) = myers::diff(&mut steps, old, 0..old.len(), new, 0..new.len());
+    steps.into_inner().into_inner().into_ops()
+}
+
 fn exact(old: &[u32], new: &[u32], i: usize, j: usize, out: &mut Vec<(usize, usize)>) {
     if old.is_empty() || new.is_empty() {
         return;
     }
-    for op in capture_diff_slices(Algorithm::Myers, old, new) {
+    for op in compared(old, new) {
         if let DiffOp::Equal {
             old_index,
             new_index,

@@ -1,10 +1,10 @@
 //! Changes inside a string: which pieces of it became others, on the borders of words.
 
 use serde::{Deserialize, Serialize};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 use std::ops::Range;
 
-use super::delta::Work;
+use super::{delta::Work, sequence};
 
 /// One piece of a string that became another; positions and lengths are in bytes of UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +103,11 @@ fn compared(
     let start = |spans: &[Range<usize>], at: usize, len: usize| {
         spans.get(at).map_or(len, |span| span.start)
     };
-    for op in capture_diff_slices(Algorithm::Myers, &texts(a, x), &texts(b, y)) {
+    let (old, new) = sequence::numbered(
+        x.iter().map(|span| &a[span.clone()]),
+        y.iter().map(|span| &b[span.clone()]),
+    );
+    for op in sequence::compared(&old, &new) {
         let (old, new) = (op.old_range(), op.new_range());
         if !matches!(op, DiffOp::Equal { .. }) {
             found(
@@ -112,10 +116,6 @@ fn compared(
             );
         }
     }
-}
-
-fn texts<'a>(text: &'a str, spans: &[Range<usize>]) -> Vec<&'a str> {
-    spans.iter().map(|span| &text[span.clone()]).collect()
 }
 
 /// Edits with next to nothing between them become one.
