@@ -2,6 +2,7 @@
 //! also compressed with brotli, once and as small as it goes.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -21,32 +22,78 @@ pub enum Kind {
 /// Builds the site and returns its directory.
 pub fn build(workspace: &Workspace, kind: Kind) -> Result<PathBuf> {
     let compiled = wasm::compile(workspace, kind)?;
-    let site = workspace.target.join(match kind {
-        Kind::Dev => "site",
-        Kind::Release => "site-release",
-    });
-    let pkg = site.join("pkg");
-    let bound = pkg.join("step47.wasm");
-    if kind == Kind::Release || !is_newer(&bound, &compiled) {
-        if site.exists() {
-            fs::remove_dir_all(&site)?; // no file of an earlier build stays
+    match kind {
+        Kind::Dev => {
+            let site = workspace.target.join("site");
+            let bound = is_newer(&site.join(PKG).join("step47.wasm"), &compiled);
+            if !bound {
+                bind_anew(&compiled, &site, kind)?;
+            }
+            add_rest(workspace, &site)?;
+            Ok(site)
         }
-        fs::create_dir_all(&pkg)?;
-        wasm::bind(&compiled, &pkg, kind)?;
+        Kind::Release => {
+            let (site, made) = (
+                workspace.target.join("site-release"),
+                workspace.target.join("site-release.new"),
+            );
+            bind_anew(&compiled, &made, kind)?;
+            wasm::shrink(workspace, &made.join(PKG).join("step47.wasm"))?;
+            add_rest(workspace, &made)?;
+            process::step("compress the site (brotli)", || compress_all(&made))?;
+            replace(&made, &site)?;
+            Ok(site)
+        }
     }
-    if kind == Kind::Release {
-        wasm::shrink(workspace, &bound)?;
+}
+
+const PKG: &str = "pkg";
+
+/// A directory with nothing but the bound WASM: no file of an earlier build stays.
+fn bind_anew(compiled: &Path, site: &Path, kind: Kind) -> Result<()> {
+    if site.exists() {
+        fs::remove_dir_all(site)?;
     }
-    fs::write(
-        pkg.join("step47.css"),
-        css::bundle(&workspace.root.join("style/main.css"))?,
-    )?;
+    let pkg = site.join(PKG);
+    fs::create_dir_all(&pkg)?;
+    wasm::bind(compiled, &pkg, kind)
+}
+
+/// Styles, editor and what is public.
+fn add_rest(workspace: &Workspace, site: &Path) -> Result<()> {
+    let pkg = site.join(PKG);
+    let css = css::bundle(&workspace.root.join("style/main.css"))?;
+    fs::write(pkg.join("step47.css"), css)?;
     editor::bundle(workspace, &pkg)?;
-    copy_all(&workspace.root.join("public"), &site)?;
-    if kind == Kind::Release {
-        process::step("compress the site (brotli)", || compress_all(&site))?;
+    copy_all(&workspace.root.join("public"), site)
+}
+
+/// Puts what was made in the old one's place; a site that is the same byte by byte stays as it is, so that the server with
+/// the site inside is not compiled again.
+fn replace(made: &Path, site: &Path) -> Result<()> {
+    if site.exists() && contents(made)? == contents(site)? {
+        return Ok(fs::remove_dir_all(made)?);
     }
-    Ok(site)
+    if site.exists() {
+        fs::remove_dir_all(site)?;
+    }
+    Ok(fs::rename(made, site)?)
+}
+
+/// Every file below the directory, by its place in it.
+fn contents(directory: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = PathBuf::from(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            let inside = contents(&path)?;
+            files.extend(inside.into_iter().map(|(at, file)| (name.join(at), file)));
+        } else {
+            files.insert(name, fs::read(&path)?);
+        }
+    }
+    Ok(files)
 }
 
 pub fn is_newer(output: &Path, input: &Path) -> bool {
@@ -124,5 +171,31 @@ mod tests {
         brotli::BrotliDecompress(&mut &compressed[..], &mut restored).unwrap();
         assert_eq!(restored, text.as_bytes());
         assert!(!site.path().join("tiny.br").exists());
+    }
+
+    #[test]
+    fn an_equal_site_is_left_alone_and_another_takes_its_place() {
+        let target = tempfile::tempdir().unwrap();
+        let (made, site) = (target.path().join("made"), target.path().join("site"));
+        let make = |text: &str| {
+            fs::create_dir_all(made.join("pkg")).unwrap();
+            fs::write(made.join("pkg/a.css"), text).unwrap();
+        };
+        let written = || {
+            fs::metadata(site.join("pkg/a.css"))
+                .unwrap()
+                .modified()
+                .unwrap()
+        };
+        make("one");
+        replace(&made, &site).unwrap();
+        let first = written();
+        make("one");
+        replace(&made, &site).unwrap();
+        assert_eq!(written(), first);
+        assert!(!made.exists());
+        make("two");
+        replace(&made, &site).unwrap();
+        assert_eq!(fs::read_to_string(site.join("pkg/a.css")).unwrap(), "two");
     }
 }

@@ -1,14 +1,18 @@
 //! The table `steps`.
 
+mod find;
+mod write;
+
+pub use write::{INSERT, SETTLE};
+
 use serde_json::Value;
 
 use super::{
     super::{
-        bulk::Bulk,
         engine::{Connection, Param, Row, params},
         seal::Table,
     },
-    opt_text, sealed, text,
+    opt_text, text,
 };
 use crate::{
     domain::{
@@ -93,23 +97,6 @@ pub static TABLE: Table = Table {
     checked: &["input", "result", "result_hash", "ord"],
 };
 
-pub static INSERT: Bulk = Bulk {
-    before: "INSERT INTO steps (run, seq, key, name, kind, tool, input, input_hash, effect, recovery, \
-         max_attempts, backoff_ms, gate, refs, links, status, attempts, failures, generation, told, epoch, \
-         unknown, given, begun_at, ord, seal) VALUES ",
-    columns: 26,
-    after: "",
-};
-
-pub static SETTLE: Bulk = Bulk {
-    before: "UPDATE steps SET status = v.column3, attempts = v.column4, epoch = v.column5, \
-         unknown = v.column6, given = v.column7, decision = v.column8, snapshot = v.column9, \
-         retry_at = v.column10, cost_usd = v.column11, ended_at = v.column12, result = v.column13, \
-         result_hash = v.column14, state_change = v.column15, error = NULL, seal = v.column16 FROM (VALUES ",
-    columns: 16,
-    after: ") AS v WHERE steps.run = v.column1 AND steps.seq = v.column2",
-};
-
 impl StepRow {
     pub fn read(row: &mut Row) -> Result<Self, Error> {
         row.begin_seal(&TABLE);
@@ -184,12 +171,6 @@ impl StepRow {
         ]
     }
 
-    /// A damaged step is nothing to act on.
-    fn sound(row: Option<Row>) -> Result<Option<Self>, Error> {
-        let step = row.map(|mut row| Self::read(&mut row)).transpose()?;
-        step.map(Self::undamaged).transpose()
-    }
-
     pub fn undamaged(self) -> Result<Self, Error> {
         match self.damaged {
             false => Ok(self),
@@ -198,203 +179,6 @@ impl StepRow {
                 self.seq, self.run
             ))),
         }
-    }
-
-    pub async fn load(
-        conn: &mut dyn Connection,
-        run: &RunId,
-        seq: i64,
-    ) -> Result<Option<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND seq = $2"
-        );
-        Self::sound(conn.fetch_one(sql, params![run.as_str(), seq]).await?)
-    }
-
-    pub async fn by_key(
-        conn: &mut dyn Connection,
-        run: &RunId,
-        key: &StepKey,
-    ) -> Result<Option<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND key = $2 AND status <> 'superseded'"
-        );
-        Self::sound(
-            conn.fetch_one(sql, params![run.as_str(), key.as_str()])
-                .await?,
-        )
-    }
-
-    /// The newest step before this one that counts.
-    pub async fn last_before(
-        conn: &mut dyn Connection,
-        run: &RunId,
-        seq: i64,
-    ) -> Result<Option<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND seq < $2 AND status <> 'superseded' ORDER BY seq DESC LIMIT 1"
-        );
-        Self::sound(conn.fetch_one(sql, params![run.as_str(), seq]).await?)
-    }
-
-    /// Steps that are neither settled nor failed: what a lease's end has to look at.
-    pub async fn open(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND status IN ('running', 'crashed', 'waiting') ORDER BY seq"
-        );
-        let rows = conn.fetch(sql, params![run.as_str()]).await?;
-        rows.into_iter()
-            .filter_map(|row| Self::sound(Some(row)).transpose())
-            .collect()
-    }
-
-    pub async fn page(
-        conn: &mut dyn Connection,
-        run: &RunId,
-        after: i64,
-        limit: i64,
-    ) -> Result<Vec<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3"
-        );
-        let rows = conn.fetch(sql, params![run.as_str(), after, limit]).await?;
-        rows.into_iter()
-            .map(|mut row| Self::read(&mut row))
-            .collect()
-    }
-
-    /// The steps from `first` to `last`.
-    pub async fn between(
-        conn: &mut dyn Connection,
-        run: &RunId,
-        first: i64,
-        last: i64,
-    ) -> Result<Vec<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq"
-        );
-        let rows = conn.fetch(sql, params![run.as_str(), first, last]).await?;
-        rows.into_iter()
-            .map(|mut row| Self::read(&mut row))
-            .collect()
-    }
-
-    /// The row of a new step, for [`INSERT`].
-    pub fn inserted(
-        &self,
-        run: &super::RunRow,
-        input: &Value,
-        gate: Option<&Gate>,
-        links: &[Link],
-    ) -> Vec<Param> {
-        params![
-            run.id.as_str(),
-            self.seq,
-            self.key.as_str(),
-            self.name.as_str(),
-            self.kind.as_str(),
-            self.tool.as_deref(),
-            text(input),
-            self.input_hash,
-            opt_text(self.effect.as_ref()),
-            self.recovery.as_str(),
-            self.retry.max_attempts,
-            self.retry.backoff_ms,
-            gate.map(sealed),
-            text(&self.refs),
-            sealed(&links),
-            self.status.as_str(),
-            self.attempts,
-            self.failures,
-            self.generation,
-            self.told.as_str(),
-            self.epoch.0,
-            self.unknown,
-            self.given,
-            self.begun_at,
-            run.ord,
-            TABLE.seal(&self.values()),
-        ]
-    }
-
-    /// Writes what changes in a step's life; what it is never does.
-    pub async fn update(&self, conn: &mut dyn Connection, run: &RunId) -> Result<(), Error> {
-        let sql = "UPDATE steps SET status = $3, attempts = $4, failures = $5, generation = $6, told = $7, \
-             epoch = $8, unknown = $9, given = $10, decision = $11, snapshot = $12, retry_at = $13, \
-             cost_usd = $14, ended_at = $15, recovery = $16, state_change = $17, \
-             keyed_at = $18, seal = $19 WHERE run = $1 AND seq = $2";
-        conn.execute(
-            sql,
-            params![
-                run.as_str(),
-                self.seq,
-                self.status.as_str(),
-                self.attempts,
-                self.failures,
-                self.generation,
-                self.told.as_str(),
-                self.epoch.0,
-                self.unknown,
-                self.given,
-                self.decision.map(DecisionKind::as_str),
-                self.snapshot,
-                self.retry_at,
-                self.cost_usd,
-                self.ended_at,
-                self.recovery.as_str(),
-                self.state_change,
-                self.keyed_at,
-                TABLE.seal(&self.values()),
-            ],
-        )
-        .await?;
-        Ok(())
-    }
-
-    /// A step settles: its row and its result, for [`SETTLE`].
-    pub fn settled(&self, run: &RunId, result: &Value, result_hash: Hash) -> Vec<Param> {
-        params![
-            run.as_str(),
-            self.seq,
-            self.status.as_str(),
-            self.attempts,
-            self.epoch.0,
-            self.unknown,
-            self.given,
-            self.decision.map(DecisionKind::as_str),
-            self.snapshot,
-            self.retry_at,
-            self.cost_usd,
-            self.ended_at,
-            text(result),
-            result_hash,
-            self.state_change,
-            TABLE.seal(&self.values()),
-        ]
-    }
-
-    pub async fn set_error(
-        conn: &mut dyn Connection,
-        run: &RunId,
-        seq: i64,
-        error: &AgentError,
-    ) -> Result<(), Error> {
-        let sql = "UPDATE steps SET error = $3 WHERE run = $1 AND seq = $2";
-        conn.execute(sql, params![run.as_str(), seq, sealed(error)])
-            .await?;
-        Ok(())
     }
 
     /// Input, result, error, gate; a result that does not match its hash is never served.
