@@ -76,16 +76,42 @@ pub fn change(shape: &str, step: usize, texts: &[String]) -> Value {
     }
 }
 
-/// Two states of 1 MB of which 1 % differs: words in ten of a thousand messages.
-pub fn pair() -> (Value, Value) {
+/// How one state of 1 MB, a thousand messages, became another: always one in a hundred messages.
+pub const PAIRS: [&str; 3] = [
+    "words changed",
+    "texts rewritten",
+    "messages came, went and changed",
+];
+
+pub fn pair(how: &str) -> (Value, Value) {
     let mut words = Words::new(7);
     let mut messages: Vec<Value> = (0..1_000)
         .map(|id| json!({"id": id, "role": "assistant", "content": words.text(1_000)}))
         .collect();
     let before = json!({"messages": messages});
-    for i in 0..10 {
-        let text = words.text(1_000);
-        messages[i * 100 + 37]["content"] = json!(text);
+    match how {
+        "words changed" => (0..10).for_each(|i| change_words(&mut messages[i * 100 + 37], 8)),
+        "texts rewritten" => {
+            (0..10).for_each(|i| messages[i * 100 + 37]["content"] = json!(words.text(1_000)));
+        }
+        _ => {
+            (0..4).for_each(|i| change_words(&mut messages[i * 200 + 37], 2));
+            for at in [900, 500, 100] {
+                messages.remove(at);
+            }
+            for (i, at) in [700, 300, 50].into_iter().enumerate() {
+                let message =
+                    json!({"id": 1_000 + i, "role": "user", "content": words.text(1_000)});
+                messages.insert(at, message);
+            }
+        }
     }
     (before, json!({"messages": messages}))
+}
+
+fn change_words(message: &mut Value, many: usize) {
+    let text = message["content"].as_str().expect("a text");
+    let mut words: Vec<&str> = text.split(' ').collect();
+    (0..many).for_each(|i| words[i * 17 + 3] = "reconciled");
+    message["content"] = json!(words.join(" "));
 }

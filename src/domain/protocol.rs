@@ -15,13 +15,15 @@ use super::{
     ids::{Epoch, RunId, StepKey},
     patch::Op,
     run::{Link, OnCrash, Parent, Run, RunDetail},
-    step::{AgentError, Effect, Gate, Kind, Recovery, Reference, RetryRule, Step, StepDetail},
+    step::{AgentError, Effect, Kind, Step, StepDetail},
     time::Time,
 };
 
+mod begun;
 mod limits;
 mod made;
 
+pub use begun::{BeginStep, NextStep};
 pub use limits::{Check, LOG_LINES_MAX, OBJECTS, STATE_MAX};
 
 /// Tells an explicit `null` from an absent field.
@@ -129,57 +131,6 @@ bodies! {
         epoch: Epoch,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ttl_ms: Option<i64>,
-    }
-
-    /// A step to begin: the body of `POST /v1/runs/{id}/steps` without its epoch, and of commit's `next`.
-    #[serde(deny_unknown_fields)]
-    NextStep {
-        key: StepKey,
-        name: String,
-        #[serde(default)]
-        kind: Kind,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        tool: Option<String>,
-        #[serde(default, skip_serializing_if = "Value::is_null")]
-        input: Value,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        effect: Option<Effect>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        recovery: Option<Recovery>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        retry: Option<RetryRule>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        gate: Option<Gate>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        refs: Vec<Reference>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        links: Vec<Link>,
-    }
-
-    /// `POST /v1/runs/{id}/steps`
-    #[serde(deny_unknown_fields)]
-    BeginStep {
-        epoch: Epoch,
-        key: StepKey,
-        name: String,
-        #[serde(default)]
-        kind: Kind,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        tool: Option<String>,
-        #[serde(default, skip_serializing_if = "Value::is_null")]
-        input: Value,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        effect: Option<Effect>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        recovery: Option<Recovery>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        retry: Option<RetryRule>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        gate: Option<Gate>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        refs: Vec<Reference>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        links: Vec<Link>,
     }
 
     /// `POST /v1/runs/{id}/steps/{seq}/commit`

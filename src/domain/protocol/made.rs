@@ -3,48 +3,8 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-use super::{BeginStep, Choice, CreateRun, Decide, NextStep, three};
-use crate::domain::{
-    decision::DecisionKind,
-    ids::{Epoch, StepKey},
-    run::OnCrash,
-    step::Kind,
-};
-
-impl BeginStep {
-    pub fn split(self) -> (Epoch, NextStep) {
-        let Self {
-            epoch,
-            key,
-            name,
-            kind,
-            tool,
-            input,
-            effect,
-            recovery,
-            retry,
-            gate,
-            refs,
-            links,
-        } = self;
-        (
-            epoch,
-            NextStep {
-                key,
-                name,
-                kind,
-                tool,
-                input,
-                effect,
-                recovery,
-                retry,
-                gate,
-                refs,
-                links,
-            },
-        )
-    }
-}
+use super::{Choice, CreateRun, Decide, NextStep, three};
+use crate::domain::{decision::DecisionKind, ids::StepKey, run::OnCrash, step::Kind};
 
 impl NextStep {
     /// A step with nothing but its names; fill in the rest by struct update.
@@ -61,36 +21,6 @@ impl NextStep {
             gate: None,
             refs: Vec::new(),
             links: Vec::new(),
-        }
-    }
-
-    pub fn at(self, epoch: Epoch) -> BeginStep {
-        let Self {
-            key,
-            name,
-            kind,
-            tool,
-            input,
-            effect,
-            recovery,
-            retry,
-            gate,
-            refs,
-            links,
-        } = self;
-        BeginStep {
-            epoch,
-            key,
-            name,
-            kind,
-            tool,
-            input,
-            effect,
-            recovery,
-            retry,
-            gate,
-            refs,
-            links,
         }
     }
 }

@@ -62,6 +62,22 @@ async fn a_damaged_state_is_named_with_the_last_good_one(on: Engine) {
     }
 }
 
+async fn an_event_that_was_slipped_in_at_the_end_is_found(on: Engine) {
+    let mut server = Server::start(on).await;
+    history(&server, 2, &marker()).await;
+    server.kill();
+    let copy = "INSERT INTO events SELECT id + 1, run, seq, kind, at, data, hash FROM events \
+         ORDER BY id DESC LIMIT 1";
+    assert_eq!(behind(&server.store.url, copy.to_owned()).await, Some(1));
+    let verified = server.store.command(&["verify", "--json"]).await;
+    assert_eq!(verified.status.code(), Some(1), "{verified:?}");
+    let found: Value = serde_json::from_str(&said(&verified)).expect("JSON");
+    let damages = found["damages"].as_array().expect("damages");
+    let event = found["event"].as_i64().expect("the last event that counts");
+    let place = json!(format!("event {}", event + 1));
+    assert!(damages.iter().any(|it| it["place"] == place), "{found}");
+}
+
 /// As versions before seals and before stored changes left a store.
 async fn make_older(on: Engine, url: &str) {
     let bytes = |json: &str| match on {
@@ -138,4 +154,5 @@ both_engines!(
     what_earlier_versions_stored_is_sealed_and_read,
     a_sound_store_is_verified_to_its_head,
     a_damaged_state_is_named_with_the_last_good_one,
+    an_event_that_was_slipped_in_at_the_end_is_found,
 );

@@ -5,15 +5,45 @@ use crate::{
     domain::{RunId, StepKey},
     store::{
         Error,
-        engine::{Connection, Row, params},
+        engine::{Connection, Param, params},
     },
 };
 
+/// The columns of a step, of those that the rest of the statement chooses.
+macro_rules! steps {
+    ($which:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM steps WHERE run = $1 AND ",
+            $which
+        )
+    };
+}
+
 impl StepRow {
     /// A damaged step is nothing to act on.
-    fn sound(row: Option<Row>) -> Result<Option<Self>, Error> {
-        let step = row.map(|mut row| Self::read(&mut row)).transpose()?;
-        step.map(Self::undamaged).transpose()
+    async fn one(
+        conn: &mut dyn Connection,
+        sql: &'static str,
+        params: Vec<Param>,
+    ) -> Result<Option<Self>, Error> {
+        let Some(mut row) = conn.fetch_one(sql, params).await? else {
+            return Ok(None);
+        };
+        Self::read(&mut row)?.undamaged().map(Some)
+    }
+
+    /// Damaged ones too: they are shown as such.
+    async fn all(
+        conn: &mut dyn Connection,
+        sql: &'static str,
+        params: Vec<Param>,
+    ) -> Result<Vec<Self>, Error> {
+        let rows = conn.fetch(sql, params).await?;
+        rows.into_iter()
+            .map(|mut row| Self::read(&mut row))
+            .collect()
     }
 
     pub async fn load(
@@ -21,12 +51,7 @@ impl StepRow {
         run: &RunId,
         seq: i64,
     ) -> Result<Option<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND seq = $2"
-        );
-        Self::sound(conn.fetch_one(sql, params![run.as_str(), seq]).await?)
+        Self::one(conn, steps!("seq = $2"), params![run.as_str(), seq]).await
     }
 
     pub async fn by_key(
@@ -34,15 +59,8 @@ impl StepRow {
         run: &RunId,
         key: &StepKey,
     ) -> Result<Option<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND key = $2 AND status <> 'superseded'"
-        );
-        Self::sound(
-            conn.fetch_one(sql, params![run.as_str(), key.as_str()])
-                .await?,
-        )
+        let sql = steps!("key = $2 AND status <> 'superseded'");
+        Self::one(conn, sql, params![run.as_str(), key.as_str()]).await
     }
 
     /// The newest step before this one that counts.
@@ -51,25 +69,15 @@ impl StepRow {
         run: &RunId,
         seq: i64,
     ) -> Result<Option<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND seq < $2 AND status <> 'superseded' ORDER BY seq DESC LIMIT 1"
-        );
-        Self::sound(conn.fetch_one(sql, params![run.as_str(), seq]).await?)
+        let sql = steps!("seq < $2 AND status <> 'superseded' ORDER BY seq DESC LIMIT 1");
+        Self::one(conn, sql, params![run.as_str(), seq]).await
     }
 
     /// Steps that are neither settled nor failed: what a lease's end has to look at.
     pub async fn open(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND status IN ('running', 'crashed', 'waiting') ORDER BY seq"
-        );
-        let rows = conn.fetch(sql, params![run.as_str()]).await?;
-        rows.into_iter()
-            .filter_map(|row| Self::sound(Some(row)).transpose())
-            .collect()
+        let sql = steps!("status IN ('running', 'crashed', 'waiting') ORDER BY seq");
+        let found = Self::all(conn, sql, params![run.as_str()]).await?;
+        found.into_iter().map(Self::undamaged).collect()
     }
 
     pub async fn page(
@@ -78,15 +86,8 @@ impl StepRow {
         after: i64,
         limit: i64,
     ) -> Result<Vec<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3"
-        );
-        let rows = conn.fetch(sql, params![run.as_str(), after, limit]).await?;
-        rows.into_iter()
-            .map(|mut row| Self::read(&mut row))
-            .collect()
+        let sql = steps!("seq > $2 ORDER BY seq LIMIT $3");
+        Self::all(conn, sql, params![run.as_str(), after, limit]).await
     }
 
     /// The steps from `first` to `last`.
@@ -96,14 +97,7 @@ impl StepRow {
         first: i64,
         last: i64,
     ) -> Result<Vec<Self>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM steps WHERE run = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq"
-        );
-        let rows = conn.fetch(sql, params![run.as_str(), first, last]).await?;
-        rows.into_iter()
-            .map(|mut row| Self::read(&mut row))
-            .collect()
+        let sql = steps!("seq >= $2 AND seq <= $3 ORDER BY seq");
+        Self::all(conn, sql, params![run.as_str(), first, last]).await
     }
 }
