@@ -38,7 +38,6 @@ pub fn build(workspace: &Workspace, kind: Kind) -> Result<PathBuf> {
                 workspace.target.join("site-release.new"),
             );
             bind_anew(&compiled, &made, kind)?;
-            wasm::shrink(workspace, &made.join(PKG).join("step47.wasm"))?;
             add_rest(workspace, &made)?;
             process::step("compress the site (brotli)", || compress_all(&made))?;
             replace(&made, &site)?;
