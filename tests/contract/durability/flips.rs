@@ -6,7 +6,12 @@ use sqlx::{
     AssertSqlSafe, Column, Connection, Executor, PgConnection, Row, SqliteConnection, TypeInfo,
     ValueRef, query, query_as,
 };
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    sync::Arc,
+};
 use step47::store::Store;
 
 use crate::support::{Engine, Server, both_engines, run};
@@ -174,14 +179,44 @@ struct Tally {
     missed: Vec<String>,
 }
 
-/// Flips single bits at random places of the file, each in a fresh copy.
+impl Tally {
+    fn join(mut self, other: Self) -> Self {
+        self.reported += other.reported;
+        self.harmless += other.harmless;
+        self.ephemeral += other.ephemeral;
+        self.missed.extend(other.missed);
+        self
+    }
+}
+
+/// Flips single bits at random places of the file, each in a fresh copy; on all processors at once.
 async fn flip_bits(server: &mut Server, flips: usize, seed: u64) -> Tally {
     server.kill();
-    let whole = settled(&server.store.url).await;
+    let whole = Arc::new(settled(&server.store.url).await);
+    let parts = std::thread::available_parallelism().map_or(1, usize::from);
+    let part = |at: usize| {
+        let whole = whole.clone();
+        let many = flips / parts + usize::from(at < flips % parts);
+        tokio::task::spawn_blocking(move || {
+            let alone = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
+            alone.block_on(flip_some(&whole, many, seed.wrapping_add(at as u64)))
+        })
+    };
+    let mut tally = Tally::default();
+    for part in (0..parts).map(part).collect::<Vec<_>>() {
+        tally = tally.join(part.await.expect("its part"));
+    }
+    tally
+}
+
+async fn flip_some(whole: &[u8], flips: usize, seed: u64) -> Tally {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("flipped.db");
     let url = format!("sqlite:{}", file.display());
-    place(&file, &whole);
+    place(&file, whole);
     assert_eq!(
         found(&url).await,
         Vec::<String>::new(),
@@ -190,42 +225,59 @@ async fn flip_bits(server: &mut Server, flips: usize, seed: u64) -> Tally {
     let good = content(&url).await.expect("the content");
     let mut tally = Tally::default();
     let mut random = seed;
-    for _ in 0..flips {
+    for done in 1..=flips {
         // SplitMix64: a campaign that found something can be run again.
         random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = random;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         let bit = ((z ^ (z >> 31)) % (whole.len() as u64 * 8)) as usize;
-        let mut bytes = whole.clone();
+        let mut bytes = whole.to_vec();
         bytes[bit / 8] ^= 1 << (bit % 8);
         place(&file, &bytes);
-        if !found(&url).await.is_empty() {
-            tally.reported += 1;
-            continue;
-        }
-        match content(&url).await {
-            Ok(now) if now == good => tally.harmless += 1,
-            Ok(now) => {
-                let changed: Vec<_> = now
-                    .iter()
-                    .filter(|(table, rows)| good.get(*table) != Some(rows))
-                    .collect();
-                match changed
-                    .iter()
-                    .all(|(table, _)| EPHEMERAL.contains(&table.as_str()))
-                {
-                    true => tally.ephemeral += 1,
-                    false => tally.missed.push(format!(
-                        "bit {bit}: {:?}",
-                        changed.iter().map(|it| it.0).collect::<Vec<_>>()
-                    )),
-                }
+        match outcome(&url, &good).await {
+            Outcome::Reported => tally.reported += 1,
+            Outcome::Harmless => tally.harmless += 1,
+            Outcome::Ephemeral => tally.ephemeral += 1,
+            Outcome::Missed(why) => {
+                println!("missed: bit {bit}: {why}");
+                tally.missed.push(format!("bit {bit}: {why}"));
             }
-            Err(error) => tally.missed.push(format!("bit {bit}: {error}")),
+        }
+        if done % 5_000 == 0 {
+            println!("{done} of {flips} flips, {} missed", tally.missed.len());
         }
     }
     tally
+}
+
+enum Outcome {
+    Reported,
+    /// Nothing that is read changed.
+    Harmless,
+    Ephemeral,
+    Missed(String),
+}
+
+/// What became of a store that verification passed, or did not.
+async fn outcome(url: &str, good: &BTreeMap<String, Vec<String>>) -> Outcome {
+    if !found(url).await.is_empty() {
+        return Outcome::Reported;
+    }
+    let now = match content(url).await {
+        Ok(now) => now,
+        Err(error) => return Outcome::Missed(error.to_string()),
+    };
+    let tables: BTreeSet<&String> = good.keys().chain(now.keys()).collect();
+    let changed: Vec<&String> = tables
+        .into_iter()
+        .filter(|table| good.get(*table) != now.get(*table))
+        .collect();
+    match changed.as_slice() {
+        [] => Outcome::Harmless,
+        some if some.iter().all(|it| EPHEMERAL.contains(&it.as_str())) => Outcome::Ephemeral,
+        some => Outcome::Missed(format!("{some:?}")),
+    }
 }
 
 async fn no_flipped_bit_in_the_file_goes_unnoticed(on: Engine) {
