@@ -123,12 +123,16 @@ pub async fn some(ids: Vec<RunId>) -> Result<AsOf<Vec<Run>>, AppError> {
 
 #[server(endpoint = "runs/one", input = Json, output = Json)]
 pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
-    use crate::domain::{StepStatus, sheet::Usual};
+    use crate::domain::{Code, StepStatus, sheet::Usual};
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
     super::as_of(&store, async {
         let detail = store.run(&id).await?;
-        let saved_until = store.last_commit(&id).await?;
+        // A damaged step is shown where it stands; the rest of the page does without it.
+        let saved_until = match store.last_commit(&id).await {
+            Err(problem) if problem.code == Code::Corrupt => None,
+            known => known?,
+        };
         let usual = match detail
             .run
             .at

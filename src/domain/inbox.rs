@@ -34,6 +34,8 @@ pub struct InboxItem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InboxPage {
     pub items: Vec<InboxItem>,
+    /// Questions that cannot be shown, by run and step: what they ask is damaged in the store.
+    pub damaged: Vec<(RunId, i64)>,
     pub next: Option<String>,
     /// The store's clock when it was read.
     pub now: Time,

@@ -130,10 +130,12 @@ pub enum Look {
     Waiting,
     Failed,
     Crashed,
+    /// Its row does not match its seal: nothing is said of it but that.
+    Damaged,
 }
 
 impl Look {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Superseded,
         Self::Skipped,
         Self::Committed,
@@ -142,6 +144,7 @@ impl Look {
         Self::Waiting,
         Self::Failed,
         Self::Crashed,
+        Self::Damaged,
     ];
 
     pub fn of(status: StepStatus, decision: Option<DecisionKind>) -> Self {
@@ -167,6 +170,7 @@ impl Look {
             Self::Waiting => "waiting",
             Self::Failed => "failed",
             Self::Crashed => "crashed",
+            Self::Damaged => "damaged",
         }
     }
 }

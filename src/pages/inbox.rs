@@ -120,9 +120,11 @@ fn Body(
 ) -> impl IntoView {
     let shown = Shown::new();
     let next = RwSignal::new(None::<String>);
+    let damaged = RwSignal::new(Vec::<Key>::new());
     let refused = Memo::new(move |_| match read.get()? {
         Ok(AsOf { value, .. }) => {
             next.set(value.next.clone());
+            damaged.set(value.damaged);
             shown.take(value.items);
             None
         }
@@ -130,7 +132,7 @@ fn Body(
     });
     keys();
     let event = move || read.get().and_then(Result::ok).map(|it| it.event);
-    let empty = move || shown.items.with(Vec::is_empty);
+    let empty = move || shown.items.with(Vec::is_empty) && damaged.with(Vec::is_empty);
     let more = move || {
         next.get().map(|next| {
             let mut params = ParamsMap::new();
@@ -151,6 +153,7 @@ fn Body(
                     <p><a class="button" href="/?view=needs">"Show what else needs you"</a></p>
                 </Notice>
             })}
+            {move || damaged.get().into_iter().map(damaged_question).collect_view()}
             <div class="inbox">
                 <For each=move || shown.items.get() key=key let(item)>
                     <Question item shown/>
@@ -163,6 +166,20 @@ fn Body(
         }
         .into_any()
     }
+}
+
+/// A question that cannot be shown, and where it stands.
+fn damaged_question((run, seq): Key) -> AnyView {
+    let href = format!("/runs/{run}?step={seq}");
+    let step = format!("step {} of run {}", words::number(seq), run.short());
+    view! {
+        <p class="inbox-damaged" role="note">
+            <span class="tone-failed"><Glyph shape=Shape::Damaged/></span>
+            " A question is "{words::DAMAGED}": "<a href=href>{step}</a>
+            ". It cannot be answered; a fork from before it can ask again."
+        </p>
+    }
+    .into_any()
 }
 
 /// Digits choose in the question that has the focus, or in the first one.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     Command, Error, Store,
-    engine::{Param, params},
+    engine::{Connection, Param, Row, params},
     seal::Table,
     tables,
     tx::Tx,
@@ -116,12 +116,11 @@ impl Command for DisableUser {
             return Err(stays("This is you: another admin has to shut you out").into());
         }
         keep_an_admin(tx, &self.name).await?;
-        let sql = "SELECT name FROM users WHERE name = $1 AND disabled_at IS NULL";
-        let name = params![self.name.as_str()];
-        if tx.conn().fetch_one(sql, name.clone()).await?.is_none() {
+        if person(tx.conn(), &self.name).await?.is_none() {
             return Ok(false);
         }
         let disabled = vec![("disabled_at", tx.now.into())];
+        let name = params![self.name.as_str()];
         tables::USERS.amend(tx.conn(), name, disabled).await
     }
 }
@@ -131,15 +130,47 @@ fn stays(why: &str) -> Problem {
     Problem::new(Code::Invalid, why).with("path", "name")
 }
 
+/// A person who may come in.
+async fn person(conn: &mut dyn Connection, name: &str) -> Result<Option<Principal>, Error> {
+    let welcome = "WHERE name = $1 AND disabled_at IS NULL";
+    let rows = tables::USERS.select(conn, welcome, params![name]).await?;
+    let user = rows.into_iter().next().map(user).transpose()?;
+    Ok(user.map(|user| Principal {
+        name: user.name,
+        role: user.role,
+    }))
+}
+
+async fn admins(conn: &mut dyn Connection) -> Result<Vec<String>, Error> {
+    let sql = "WHERE role = 'admin' AND disabled_at IS NULL ORDER BY name LIMIT 20";
+    let rows = tables::USERS.select(conn, sql, params![]).await?;
+    rows.into_iter().map(|mut row| row.text()).collect()
+}
+
+fn user(mut row: Row) -> Result<User, Error> {
+    Ok(User {
+        name: row.text()?,
+        role: row.word()?,
+        created_at: row.time()?,
+        disabled_at: row.opt_time()?,
+    })
+}
+
+fn token(mut row: Row) -> Result<Token, Error> {
+    let (id, name, role) = (row.text()?, row.text()?, row.word()?);
+    let _hash = row.bytes()?;
+    Ok(Token {
+        id,
+        name,
+        role,
+        created_at: row.time()?,
+        revoked_at: row.opt_time()?,
+    })
+}
+
 /// Refuses to lose `name` as the last admin.
 async fn keep_an_admin(tx: &mut Tx, name: &str) -> Result<(), Error> {
-    let sql =
-        "SELECT name FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY name LIMIT 2";
-    let mut admins = Vec::new();
-    for mut row in tx.conn().fetch(sql, params![]).await? {
-        admins.push(row.text()?);
-    }
-    match admins.as_slice() {
+    match admins(tx.conn()).await?.as_slice() {
         [only] if only == name => {
             Err(stays("This is the last admin: make somebody else an admin first").into())
         }
@@ -181,19 +212,9 @@ impl Store {
 
     pub async fn tokens(&self) -> Result<Vec<Token>, Error> {
         let mut conn = self.engine.read().await?;
-        let sql = "SELECT id, name, role, created_at, revoked_at FROM tokens ORDER BY created_at DESC, id LIMIT 1000";
-        let rows = conn.fetch(sql, params![]).await?;
-        rows.into_iter()
-            .map(|mut row| {
-                Ok(Token {
-                    id: row.text()?,
-                    name: row.text()?,
-                    role: row.word()?,
-                    created_at: row.time()?,
-                    revoked_at: row.opt_time()?,
-                })
-            })
-            .collect()
+        let newest = "ORDER BY created_at DESC, id LIMIT 1000";
+        let rows = tables::TOKENS.select(&mut *conn, newest, params![]).await?;
+        rows.into_iter().map(token).collect()
     }
 
     /// Revokes the token of this id, or every live one of this name; answers how many.
@@ -211,24 +232,34 @@ impl Store {
 
     /// Who a bearer token stands for.
     pub async fn bearer(&self, secret: &str) -> Result<Option<Principal>, Error> {
-        let sql = "SELECT name, role FROM tokens WHERE hash = $1 AND revoked_at IS NULL";
-        self.principal(sql, params![of_secret(secret)]).await
+        let mut conn = self.engine.read().await?;
+        let live = "WHERE hash = $1 AND revoked_at IS NULL";
+        let hash = params![of_secret(secret)];
+        let rows = tables::TOKENS.select(&mut *conn, live, hash).await?;
+        let token = rows.into_iter().next().map(token).transpose()?;
+        Ok(token.map(|token| Principal {
+            name: token.name,
+            role: token.role,
+        }))
     }
 
-    async fn principal(
+    /// Whose name stands in the row that this finds, if they may come in.
+    async fn owner(
         &self,
-        sql: &'static str,
-        params: Vec<Param>,
+        table: &Table,
+        rest: &'static str,
+        secret: &str,
     ) -> Result<Option<Principal>, Error> {
         let mut conn = self.engine.read().await?;
-        let row = conn.fetch_one(sql, params).await?;
-        row.map(|mut row| {
-            Ok(Principal {
-                name: row.text()?,
-                role: row.word()?,
-            })
-        })
-        .transpose()
+        let now = conn.now().await?;
+        let found = table
+            .select(&mut *conn, rest, params![of_secret(secret), now])
+            .await?;
+        let Some(mut row) = found.into_iter().next() else {
+            return Ok(None);
+        };
+        let (_hash, name) = (row.bytes()?, row.text()?);
+        person(&mut *conn, &name).await
     }
 
     /// Adds a person, or lets one in again; answers the secret of a one-time sign-in link.
@@ -247,8 +278,10 @@ impl Store {
 
     /// The secret of a new one-time sign-in link for a person who may come in.
     pub async fn new_link(&self, name: &str) -> Result<String, Error> {
-        let sql = "SELECT name, role FROM users WHERE name = $1 AND disabled_at IS NULL";
-        if self.principal(sql, params![name]).await?.is_none() {
+        let mut conn = self.engine.read().await?;
+        let known = person(&mut *conn, name).await?;
+        drop(conn);
+        if known.is_none() {
             return Err(Problem::not_found("person, or they are shut out").into());
         }
         let (secret, hash) = secret("link");
@@ -260,18 +293,9 @@ impl Store {
 
     pub async fn users(&self) -> Result<Vec<User>, Error> {
         let mut conn = self.engine.read().await?;
-        let sql = "SELECT name, role, created_at, disabled_at FROM users ORDER BY name LIMIT 1000";
-        let rows = conn.fetch(sql, params![]).await?;
-        rows.into_iter()
-            .map(|mut row| {
-                Ok(User {
-                    name: row.text()?,
-                    role: row.word()?,
-                    created_at: row.time()?,
-                    disabled_at: row.opt_time()?,
-                })
-            })
-            .collect()
+        let by_name = "ORDER BY name LIMIT 1000";
+        let rows = tables::USERS.select(&mut *conn, by_name, params![]).await?;
+        rows.into_iter().map(user).collect()
     }
 
     /// Shuts a person out: no sign-in, no session. Answers whether there was one to shut out. Nobody shuts
@@ -287,17 +311,13 @@ impl Store {
     /// Who manages people and tokens.
     pub async fn admins(&self) -> Result<Vec<String>, Error> {
         let mut conn = self.engine.read().await?;
-        let sql = "SELECT name FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY name LIMIT 20";
-        let rows = conn.fetch(sql, params![]).await?;
-        rows.into_iter().map(|mut row| row.text()).collect()
+        admins(&mut *conn).await
     }
 
     /// Whose link this is, if it still opens.
     pub async fn link_owner(&self, link: &str) -> Result<Option<Principal>, Error> {
-        let sql = "SELECT u.name, u.role FROM signin_links l JOIN users u ON u.name = l.user_name \
-             WHERE l.hash = $1 AND l.used_at IS NULL AND l.expires_at > $2 AND u.disabled_at IS NULL";
-        let now = self.now().await?;
-        self.principal(sql, params![of_secret(link), now]).await
+        let opens = "WHERE hash = $1 AND used_at IS NULL AND expires_at > $2";
+        self.owner(&tables::SIGNIN_LINKS, opens, link).await
     }
 
     /// Uses up a sign-in link; answers the secret of a new session.
@@ -325,10 +345,8 @@ impl Store {
 
     /// Whose session this is.
     pub async fn session(&self, secret: &str) -> Result<Option<Principal>, Error> {
-        let sql = "SELECT u.name, u.role FROM sessions s JOIN users u ON u.name = s.user_name \
-             WHERE s.hash = $1 AND s.expires_at > $2 AND u.disabled_at IS NULL";
-        let now = self.now().await?;
-        self.principal(sql, params![of_secret(secret), now]).await
+        let lives = "WHERE hash = $1 AND expires_at > $2";
+        self.owner(&tables::SESSIONS, lives, secret).await
     }
 
     pub async fn sign_out(&self, secret: &str) -> Result<(), Error> {

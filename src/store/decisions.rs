@@ -3,7 +3,7 @@
 use super::{
     Error, Store,
     commands::Decision as Command,
-    engine::{Row, params},
+    engine::{Connection, Param, Row, params},
     tables,
 };
 use crate::domain::{
@@ -11,9 +11,6 @@ use crate::domain::{
     decision::{Decision, DecisionPage},
     protocol::{Decide, DecideAnswer},
 };
-
-pub(super) const OF_RUN: &str = "SELECT id, run, kind, author, reason, step, version, body, at, snapshot, new_run, seal \
-     FROM decisions WHERE run = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
 
 impl Store {
     pub async fn decide(
@@ -45,11 +42,8 @@ impl Store {
         let read = async {
             let (mut conn, _) = self.find(run).await?;
             let params = params![run.as_str(), before.unwrap_or(i64::MAX), limit + 1];
-            let rows = conn.fetch(OF_RUN, params).await?;
-            let mut decisions = rows
-                .into_iter()
-                .map(decision)
-                .collect::<Result<Vec<_>, _>>()?;
+            let newest = "WHERE run = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
+            let mut decisions = some(&mut *conn, newest, params).await?;
             let more = decisions.len() as i64 > limit;
             decisions.truncate(limit as usize);
             let next = decisions.last().filter(|_| more).map(|it| it.id);
@@ -59,8 +53,17 @@ impl Store {
     }
 }
 
-fn decision(row: Row) -> Result<Decision, Error> {
-    let mut row = tables::DECISIONS.open(row)?;
+/// The decisions that the rest of the statement chooses.
+pub(super) async fn some(
+    conn: &mut dyn Connection,
+    rest: &'static str,
+    params: Vec<Param>,
+) -> Result<Vec<Decision>, Error> {
+    let rows = tables::DECISIONS.select(conn, rest, params).await?;
+    rows.into_iter().map(decision).collect()
+}
+
+fn decision(mut row: Row) -> Result<Decision, Error> {
     let (id, _run) = (row.int()?, row.text()?);
     Ok(Decision {
         id,

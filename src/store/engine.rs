@@ -69,9 +69,19 @@ impl Row {
         Ok(value)
     }
 
+    /// Passes by the next columns.
+    pub fn skip(&mut self, count: usize) -> Result<(), Error> {
+        (0..count).try_for_each(|_| self.next().map(|_| ()))
+    }
+
     /// What was not read yet.
     pub fn rest(self) -> Vec<Param> {
         self.values.collect()
+    }
+
+    /// The next columns, which stay to be read.
+    pub fn ahead(&self, count: usize) -> Self {
+        Self::new(self.values.as_slice().iter().take(count).cloned().collect())
     }
 
     /// The next column is the first that the row's seal covers.

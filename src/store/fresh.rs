@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{
     Error, Store,
     engine::{Connection, Param, Row},
-    rows::{RunRow, StepRow, run_columns, step_columns},
+    rows::{RunRow, StepRow, run_columns, steps},
 };
 use crate::domain::{Problem, Run, RunId, Step};
 
@@ -17,9 +17,8 @@ impl Store {
             let ids = ids.iter().map(|id| Param::from(id.as_str())).collect();
             let mut conn = self.engine.read().await?;
             let rows = among(&mut *conn, sql, Vec::new(), ids).await?;
-            rows.into_iter()
-                .map(|mut row| Ok(RunRow::read(&mut row)?.to_run()))
-                .collect::<Result<Vec<_>, Error>>()
+            let runs = RunRow::listed(rows)?;
+            Ok(runs.iter().map(RunRow::to_run).collect())
         };
         read.await.map_err(Error::problem)
     }
@@ -27,23 +26,26 @@ impl Store {
     /// These steps of a run as they are now, in order.
     pub async fn some_steps(&self, run: &RunId, seqs: &[i64]) -> Result<Vec<Step>, Problem> {
         let read = async {
-            let sql = concat!(
-                "SELECT ",
-                step_columns!(),
-                " FROM steps WHERE run = $1 AND seq IN "
-            );
-            let seqs = seqs.iter().map(|seq| Param::from(*seq)).collect();
             let mut conn = self.engine.read().await?;
-            let rows = among(&mut *conn, sql, vec![Param::from(run.as_str())], seqs).await?;
-            let mut steps = rows
-                .into_iter()
-                .map(|mut row| Ok(StepRow::read(&mut row)?.to_step(run)))
-                .collect::<Result<Vec<_>, Error>>()?;
-            steps.sort_unstable_by_key(|step| step.seq);
-            Ok(steps)
+            let steps = steps_among(&mut *conn, run, seqs).await?;
+            Ok(steps.iter().map(|step| step.to_step(run)).collect())
         };
         read.await.map_err(Error::problem)
     }
+}
+
+/// These steps of a run, in order.
+pub(super) async fn steps_among(
+    conn: &mut dyn Connection,
+    run: &RunId,
+    seqs: &[i64],
+) -> Result<Vec<StepRow>, Error> {
+    let sql = steps!("seq IN ");
+    let seqs = seqs.iter().map(|seq| Param::from(*seq)).collect();
+    let rows = among(conn, sql, vec![Param::from(run.as_str())], seqs).await?;
+    let mut steps = StepRow::listed(rows)?;
+    steps.sort_unstable_by_key(|step| step.seq);
+    Ok(steps)
 }
 
 /// Rows whose key is among `keys`. The list is filled up to a power of two, so that few statements are prepared.

@@ -2,22 +2,25 @@
 
 use super::{
     Error, Store,
-    engine::{Row, params},
+    engine::{Connection, params},
+    rows::{AttemptRow, RunRow, StepRow, step_columns},
 };
 use crate::domain::{
-    Problem, RunStatus, Time,
+    Problem,
     inbox::{InboxItem, InboxPage},
 };
 
 /// Gates read for one page: those of runs that are over are passed by.
 const BUDGET: usize = 1_000;
 
-pub(super) const WAITING: &str = "SELECT s.begun_at, s.run, s.seq, s.key, s.name, s.gate, r.title, r.agent, \
-     r.status, r.version, a.base, a.worker \
-     FROM steps s JOIN runs r ON r.id = s.run \
-     LEFT JOIN attempts a ON a.run = s.run AND a.seq = s.seq AND a.attempt = s.attempts \
-     WHERE s.status = 'waiting' AND (s.begun_at > $1 OR (s.begun_at = $1 AND (s.run > $2 OR (s.run = $2 AND s.seq > $3)))) \
-     AND s.begun_at >= $1 ORDER BY s.begun_at, s.run, s.seq LIMIT $4";
+/// The gates after a place, oldest first: their run, number and time.
+pub(super) const WAITING: &str = concat!(
+    "SELECT ",
+    step_columns!(),
+    " FROM steps WHERE status = 'waiting' \
+     AND (begun_at > $1 OR (begun_at = $1 AND (run > $2 OR (run = $2 AND seq > $3)))) \
+     AND begun_at >= $1 ORDER BY begun_at, run, seq LIMIT $4"
+);
 
 impl Store {
     pub async fn inbox(&self, cursor: Option<&str>, limit: i64) -> Result<InboxPage, Problem> {
@@ -28,27 +31,39 @@ impl Store {
                     .ok_or_else(|| Problem::invalid("cursor", "is none that a page gave"))?,
             };
             let mut conn = self.engine.read().await?;
-            let now = conn.now().await?;
-            let (mut items, mut read) = (Vec::new(), 0);
+            let mut page = InboxPage {
+                items: Vec::new(),
+                damaged: Vec::new(),
+                next: None,
+                now: conn.now().await?,
+            };
+            let mut read = 0;
             loop {
                 let params = params![at, run.as_str(), seq, limit + 1];
-                let rows = conn.fetch(WAITING, params).await?;
-                let end = rows.len() as i64 <= limit;
-                read += rows.len();
-                for row in rows {
-                    if items.len() as i64 == limit {
-                        let next = Some(format!("{at}/{seq}/{run}"));
-                        return Ok(InboxPage { items, next, now });
+                let steps = StepRow::all(&mut *conn, WAITING, params).await?;
+                let end = steps.len() as i64 <= limit;
+                read += steps.len();
+                for step in steps {
+                    if page.items.len() as i64 == limit {
+                        page.next = Some(format!("{at}/{seq}/{run}"));
+                        return Ok(page);
                     }
-                    let item = item(row)?;
-                    (at, run, seq) = (item.since.0, item.run.to_string(), item.seq);
-                    if !item.status.over() {
-                        items.push(item);
+                    // The time of a damaged one may be wrong: it never leads back.
+                    if step.begun_at.0 >= at {
+                        (at, run, seq) = (step.begun_at.0, step.run.to_string(), step.seq);
+                    }
+                    if step.damaged {
+                        page.damaged.push((step.run, step.seq));
+                        continue;
+                    }
+                    match item(&mut *conn, &step).await {
+                        Err(error) if error.is_damage() => page.damaged.push((step.run, step.seq)),
+                        read => page.items.extend(read?),
                     }
                 }
                 if end || read >= BUDGET {
-                    let next = (!end).then(|| format!("{at}/{seq}/{run}"));
-                    return Ok(InboxPage { items, next, now });
+                    page.next = (!end).then(|| format!("{at}/{seq}/{run}"));
+                    return Ok(page);
                 }
             }
         };
@@ -62,23 +77,29 @@ fn place(cursor: &str) -> Option<(i64, String, i64)> {
     Some((at.parse().ok()?, run.to_owned(), seq.parse().ok()?))
 }
 
-fn item(mut row: Row) -> Result<InboxItem, Error> {
-    let since: Time = row.time()?;
-    Ok(InboxItem {
-        since,
-        run: row.word()?,
-        seq: row.int()?,
-        key: row.text()?.try_into().map_err(Error::Damaged)?,
-        name: row.text()?,
-        gate: row.sealed()?,
-        title: row.opt_text()?,
-        agent: row.text()?,
-        status: row.word::<RunStatus>()?,
-        version: row.int()?,
-        change: row
-            .opt_int()?
-            .filter(|base| *base > 0)
-            .map(|base| (base - 1, base)),
-        worker: row.opt_text()?.unwrap_or_default(),
-    })
+/// What this gate asks, unless its run is over.
+async fn item(conn: &mut dyn Connection, step: &StepRow) -> Result<Option<InboxItem>, Error> {
+    let vanished = || Error::damaged(format!("the run of step {} of {}", step.seq, step.run));
+    let run = RunRow::load(conn, &step.run).await?.ok_or_else(vanished)?;
+    if run.status.over() {
+        return Ok(None);
+    }
+    let attempt = AttemptRow::load(conn, &step.run, step.seq, step.attempts).await?;
+    let content = step.content(conn, &step.run).await?;
+    let no_gate = || Error::damaged(format!("the gate of step {} of {}", step.seq, step.run));
+    let base = attempt.as_ref().map_or(0, |attempt| attempt.base);
+    Ok(Some(InboxItem {
+        since: step.begun_at,
+        run: run.id,
+        seq: step.seq,
+        key: step.key.clone(),
+        name: step.name.clone(),
+        gate: content.gate.ok_or_else(no_gate)?,
+        title: run.title,
+        agent: run.agent,
+        status: run.status,
+        version: run.version,
+        change: (base > 0).then_some((base - 1, base)),
+        worker: attempt.map(|attempt| attempt.worker).unwrap_or_default(),
+    }))
 }

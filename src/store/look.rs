@@ -9,7 +9,8 @@ pub use looked::Looked;
 
 use super::{
     Error, Store,
-    engine::{Connection, params},
+    engine::Connection,
+    rows::{StepRow, steps},
     snapshots::{self, StateAt},
 };
 use crate::domain::{
@@ -20,6 +21,7 @@ use crate::domain::{
     patch::{Op, tokens},
     protocol::{Check, DiffAnswer},
     tree::Tree,
+    words,
 };
 
 /// Larger values are not copied through a page.
@@ -156,20 +158,32 @@ impl Store {
 
     /// The newest snapshot of a step up to `seq` that is not the same as the one before.
     async fn last_change(&self, run: &RunId, seq: i64) -> Result<i64, Error> {
-        let (mut conn, _) = self.find(run).await?;
-        let sql = "SELECT snapshot FROM steps WHERE run = $1 AND seq <= $2 AND state_change IS NOT NULL \
-             AND snapshot IS NOT NULL ORDER BY seq DESC LIMIT 1";
-        let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
-        Ok(row.map(|mut row| row.int()).transpose()?.unwrap_or(0))
+        let changed = |step: &StepRow| step.snapshot.filter(|_| step.state_change.is_some());
+        let far = steps!(
+            "seq <= $2 AND state_change IS NOT NULL AND snapshot IS NOT NULL ORDER BY seq DESC LIMIT 1"
+        );
+        self.newest_snapshot(run, seq, changed, far).await
     }
 
     /// The newest snapshot that a step up to `seq` made.
     async fn last_snapshot(&self, run: &RunId, seq: i64) -> Result<i64, Error> {
-        let (mut conn, _) = self.find(run).await?;
-        let sql = "SELECT snapshot FROM steps WHERE run = $1 AND seq <= $2 AND snapshot IS NOT NULL \
-             ORDER BY seq DESC LIMIT 1";
-        let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
-        Ok(row.map(|mut row| row.int()).transpose()?.unwrap_or(0))
+        let far = steps!("seq <= $2 AND snapshot IS NOT NULL ORDER BY seq DESC LIMIT 1");
+        self.newest_snapshot(run, seq, |step| step.snapshot, far)
+            .await
+    }
+
+    async fn newest_snapshot(
+        &self,
+        run: &RunId,
+        seq: i64,
+        made: impl Fn(&StepRow) -> Option<i64>,
+        far: &'static str,
+    ) -> Result<i64, Error> {
+        let (mut conn, owner) = self.find(run).await?;
+        let from = seq.min(owner.steps);
+        let makes = |step: &StepRow| made(step).is_some();
+        let step = StepRow::newest(&mut *conn, run, from, makes, far).await?;
+        Ok(step.as_ref().and_then(made).unwrap_or(0))
     }
 
     /// The state after the step `seq`, or the newest one before it, with its first branches.
@@ -288,7 +302,9 @@ async fn step_name(
     seq: Option<i64>,
 ) -> Result<Option<String>, Error> {
     let Some(seq) = seq else { return Ok(None) };
-    let sql = "SELECT name FROM steps WHERE run = $1 AND seq = $2";
-    let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
-    row.map(|mut row| row.text()).transpose()
+    let step = StepRow::between(conn, run, seq, seq).await?.pop();
+    Ok(step.map(|step| match step.damaged {
+        true => words::DAMAGED.to_owned(),
+        false => step.name,
+    }))
 }

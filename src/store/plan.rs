@@ -1,15 +1,17 @@
 //! The facts that a resume plan is made from. Plain commits are counted, not read: the cost follows what is notable.
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 use super::{
-    Error, Store,
-    engine::{Connection, params},
+    Error, Store, decisions,
+    engine::{Connection, Row, params, read_json},
     rows::{Announcements, AttemptRow, RunRow, StepRow, step_columns},
+    tables,
 };
 use crate::domain::{
     Hash, Problem, RunId, StepStatus, Time,
-    decision::EditMark,
+    decision::{Decision, EditMark},
     plan::{
         Checked, Facts, LeftBehind, Plan, PlanQuery, RefFacts, Saved, StepFacts, Taker,
         left_behind, plan,
@@ -40,12 +42,13 @@ pub(super) const EFFECTS: &str = concat!(
     step_columns!(),
     " FROM steps WHERE run = $1 AND seq >= $2 AND effect IS NOT NULL ORDER BY seq LIMIT $3"
 );
-pub(super) const EDITS: &str = "SELECT id, kind, author, reason, at, step, snapshot FROM decisions \
-     WHERE run = $1 AND snapshot IS NOT NULL ORDER BY id DESC LIMIT $2";
-const REFS: &str = "SELECT uri, was, hash, checked_at, checked_by, epoch, first FROM refs WHERE run = $1 \
-     ORDER BY uri LIMIT $2";
-const RESULTS: &str = "SELECT seq, result, result_hash FROM steps WHERE run = $1 AND seq < $2 \
-     AND status = 'committed' ORDER BY seq DESC LIMIT $3";
+const EDITS: &str = "WHERE run = $1 AND snapshot IS NOT NULL ORDER BY id DESC LIMIT $2";
+const REFS: &str = "WHERE run = $1 ORDER BY uri LIMIT $2";
+const RESULTS: &str = concat!(
+    "SELECT result, result_hash, ",
+    step_columns!(),
+    " FROM steps WHERE run = $1 AND seq >= $2 AND seq <= $3"
+);
 const BEYOND: &str = "SELECT CAST(SUM(a.ended_at - a.begun_at) AS BIGINT), SUM(s.cost_usd) FROM attempts a \
      JOIN steps s ON s.run = a.run AND s.seq = a.seq WHERE a.run = $1 AND a.seq >= $2 AND a.outcome = 'committed' \
      AND s.status = 'committed' AND s.decision IS NULL";
@@ -143,11 +146,8 @@ pub(super) async fn effects_from(
     now: Time,
 ) -> Result<Vec<LeftBehind>, Error> {
     let params = params![run.id.as_str(), from, NOTABLE_MAX];
-    let rows = conn.fetch(EFFECTS, params).await?;
-    let steps = rows
-        .into_iter()
-        .map(|mut row| Ok(facts(&run.id, &StepRow::read(&mut row)?)))
-        .collect::<Result<Vec<_>, Error>>()?;
+    let rows = StepRow::all(conn, EFFECTS, params).await?;
+    let steps: Vec<_> = rows.iter().map(|step| facts(&run.id, step)).collect();
     Ok(left_behind(&steps, now))
 }
 
@@ -180,7 +180,7 @@ pub(super) async fn beyond(
 }
 
 impl Read {
-    /// `whole`: with what only a reader looks at.
+    /// `whole`: with what only a reader looks at, who is told which steps are damaged. Nobody acts on those.
     pub async fn of(
         conn: &mut dyn Connection,
         run: &RunRow,
@@ -188,10 +188,18 @@ impl Read {
         whole: bool,
     ) -> Result<Self, Error> {
         let edits = edits(conn, run).await?;
-        let steps = steps(conn, run, &edits).await?;
+        let (steps, damaged) = steps(conn, run, &edits).await?;
+        if let Some(seq) = damaged.first().filter(|_| !whole) {
+            let place = format!("the row of step {seq} of run {}", run.id);
+            return Err(Error::damaged(place));
+        }
         let announced = match run.announced {
             0 => Vec::new(),
-            _ => Announcements::of(conn, &run.id).await?,
+            _ => Announcements::of(conn, run).await?,
+        };
+        let integrity = match whole {
+            true => checked(conn, run, &steps, damaged).await?,
+            false => Checked::default(),
         };
         Ok(Self {
             steps,
@@ -208,10 +216,7 @@ impl Read {
                 true => taker(conn, &run.agent, now).await?,
                 false => Taker::default(),
             },
-            integrity: match whole {
-                true => checked(conn, run).await?,
-                false => Checked::default(),
-            },
+            integrity,
             now,
         })
     }
@@ -240,32 +245,36 @@ impl Read {
     }
 }
 
-/// Every step but plain commits, in order; where the state was edited, the step is a line of its own.
+/// Every step but plain commits, in order, and the numbers of damaged ones; where the state was edited, the step is a
+/// line of its own.
 async fn steps(
     conn: &mut dyn Connection,
     run: &RunRow,
     edits: &[EditMark],
-) -> Result<Vec<StepFacts>, Error> {
-    let rows = conn
-        .fetch(NOTABLE, params![run.id.as_str(), NOTABLE_MAX])
-        .await?;
-    let mut steps = rows
-        .into_iter()
-        .map(|mut row| StepRow::read(&mut row))
-        .collect::<Result<Vec<_>, _>>()?;
+) -> Result<(Vec<StepFacts>, Vec<i64>), Error> {
+    let mut steps = StepRow::all(conn, NOTABLE, params![run.id.as_str(), NOTABLE_MAX]).await?;
     steps.extend(
-        StepRow::open(conn, &run.id)
+        StepRow::open_listed(conn, &run.id)
             .await?
             .into_iter()
-            .filter(|step| step.status == StepStatus::Running),
+            .filter(|step| step.status == StepStatus::Running || step.damaged),
     );
-    for seq in edits.iter().filter_map(|edit| edit.step) {
+    // Where the run stands is among them, whatever an index says.
+    let here = run
+        .at
+        .as_ref()
+        .filter(|at| at.status != StepStatus::Committed);
+    let here = here.map(|at| at.seq);
+    for seq in edits.iter().filter_map(|edit| edit.step).chain(here) {
         if !steps.iter().any(|step| step.seq == seq) {
-            steps.extend(StepRow::load(conn, &run.id, seq).await?);
+            steps.extend(StepRow::between(conn, &run.id, seq, seq).await?);
         }
     }
     steps.sort_unstable_by_key(|step| step.seq);
     steps.dedup_by_key(|step| step.seq);
+    let damaged = steps.iter().filter(|step| step.damaged);
+    let damaged = damaged.map(|step| step.seq).collect();
+    steps.retain(|step| !step.damaged);
     let mut found: Vec<_> = steps.iter().map(|step| facts(&run.id, step)).collect();
     let open = |step: &&mut StepFacts| {
         matches!(
@@ -282,7 +291,7 @@ async fn steps(
             step.error = last.error;
         }
     }
-    Ok(found)
+    Ok((found, damaged))
 }
 
 fn facts(run: &RunId, step: &StepRow) -> StepFacts {
@@ -313,36 +322,35 @@ fn facts(run: &RunId, step: &StepRow) -> StepFacts {
 }
 
 async fn edits(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<EditMark>, Error> {
-    let rows = conn
-        .fetch(EDITS, params![run.id.as_str(), EDITS_MAX])
-        .await?;
-    let read = |mut row: super::engine::Row| {
-        Ok(EditMark {
-            decision: row.int()?,
-            kind: row.word()?,
-            author: row.text()?,
-            reason: row.opt_text()?,
-            at: row.time()?,
-            step: row.opt_int()?,
-            snapshot: row.int()?,
+    let made = decisions::some(conn, EDITS, params![run.id.as_str(), EDITS_MAX]).await?;
+    let mark = |it: Decision| {
+        Some(EditMark {
+            decision: it.id,
+            kind: it.kind,
+            author: it.author,
+            reason: it.reason,
+            at: it.at,
+            step: it.step,
+            snapshot: it.snapshot?,
         })
     };
-    rows.into_iter().rev().map(read).collect()
+    Ok(made.into_iter().rev().filter_map(mark).collect())
 }
 
 async fn refs(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<RefFacts>, Error> {
-    let rows = conn.fetch(REFS, params![run.id.as_str(), REFS_MAX]).await?;
-    let read = |mut row: super::engine::Row| {
+    let params = params![run.id.as_str(), REFS_MAX];
+    let rows = tables::REFS.select(conn, REFS, params).await?;
+    let read = |mut row: Row| {
+        let _run = row.text()?;
+        let (uri, was, hash) = (row.text()?, row.text()?, row.text()?);
+        let (first, epoch) = (row.int()?, row.int()?);
         Ok(RefFacts {
-            uri: row.text()?,
-            was: row.text()?,
-            hash: row.text()?,
+            uri,
+            was,
+            hash,
             checked_at: row.time()?,
             checked_by: row.text()?,
-            again: {
-                let (epoch, first) = (row.int()?, row.int()?);
-                epoch == run.epoch.0 && first < epoch
-            },
+            again: epoch == run.epoch.0 && first < epoch,
         })
     };
     rows.into_iter().map(read).collect()
@@ -369,37 +377,68 @@ async fn taker(conn: &mut dyn Connection, agent: &str, now: Time) -> Result<Take
     })
 }
 
-/// Checks the newest results that will be replayed, as far as one look goes.
-async fn checked(conn: &mut dyn Connection, run: &RunRow) -> Result<Checked, Error> {
+/// Checks the newest steps that will be replayed, as far as one look goes; with those that are known as damaged.
+async fn checked(
+    conn: &mut dyn Connection,
+    run: &RunRow,
+    steps: &[StepFacts],
+    damaged: Vec<i64>,
+) -> Result<Checked, Error> {
     let mut found = Checked {
         of: run.committed,
+        damaged,
         ..Checked::default()
     };
-    let (mut below, mut bytes, mut seen) = (i64::MAX, 0, 0);
-    while seen < CHECKED_MAX && bytes < CHECKED_BYTES {
+    let (mut last, mut bytes) = (run.steps, 0);
+    while last > (run.steps - CHECKED_MAX).max(0) && bytes < CHECKED_BYTES {
+        let first = (last - STRIDE).max(0) + 1;
         let rows = conn
-            .fetch(RESULTS, params![run.id.as_str(), below, STRIDE])
+            .fetch(RESULTS, params![run.id.as_str(), first, last])
             .await?;
-        if rows.is_empty() {
-            break;
-        }
+        let mut missing: BTreeSet<i64> = (first..=last).collect();
+        last = first - 1;
         for mut row in rows {
-            below = row.int()?;
-            let (text, hash) = (row.opt_text()?, row.opt_hash()?);
-            bytes += text.as_ref().map_or(0, String::len);
-            let value = text.as_deref().map(super::engine::read_json::<Value>);
-            let good = match value {
-                None => hash.is_none(),
-                Some(Ok(value)) => hash == Some(Hash::of(&value)),
-                Some(Err(_)) => false,
-            };
-            seen += 1;
-            match good {
-                true => found.good += 1,
-                false => found.damaged.push(below),
+            let result = row.opt_text().and_then(|text| Ok((text, row.opt_hash()?)));
+            for step in StepRow::listed(vec![row])? {
+                missing.remove(&step.seq);
+                // An index that does not know of a step that waits is damaged too.
+                if is_notable(&step) && !steps.iter().any(|it| it.seq == step.seq) {
+                    found.damaged.push(step.seq);
+                }
+                if !step.damaged && step.status != StepStatus::Committed {
+                    continue;
+                }
+                match &result {
+                    Ok((text, hash)) if !step.damaged && matches(text.as_deref(), *hash) => {
+                        found.good += 1;
+                    }
+                    _ => found.damaged.push(step.seq),
+                }
+                bytes += result
+                    .as_ref()
+                    .map_or(0, |(text, _)| text.as_ref().map_or(0, String::len));
             }
         }
+        found.damaged.extend(missing);
     }
-    found.damaged.reverse();
+    found.damaged.sort_unstable();
+    found.damaged.dedup();
     Ok(found)
+}
+
+/// What [`NOTABLE`] finds.
+fn is_notable(step: &StepRow) -> bool {
+    match step.status {
+        StepStatus::Committed => step.given || step.decision.is_some(),
+        status => !matches!(status, StepStatus::Pending | StepStatus::Running),
+    }
+}
+
+/// A stored result is what its hash says.
+fn matches(result: Option<&str>, hash: Option<Hash>) -> bool {
+    match result.map(read_json::<Value>) {
+        None => hash.is_none(),
+        Some(Ok(value)) => hash == Some(Hash::of(&value)),
+        Some(Err(_)) => false,
+    }
 }

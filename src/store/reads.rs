@@ -41,14 +41,13 @@ impl Store {
 
     pub async fn steps(&self, run: &RunId, after: i64, limit: i64) -> Result<StepPage, Problem> {
         let read = async {
-            let (mut conn, _) = self.find(run).await?;
-            let mut rows = StepRow::page(&mut *conn, run, after, limit + 1).await?;
-            let more = rows.len() as i64 > limit;
-            rows.truncate(limit as usize);
-            let next = rows.last().filter(|_| more).map(|step| step.seq);
+            let (mut conn, owner) = self.find(run).await?;
+            let first = after.clamp(0, owner.steps) + 1;
+            let last = owner.steps.min(first + limit - 1);
+            let rows = StepRow::between(&mut *conn, run, first, last).await?;
             Ok(StepPage {
                 steps: rows.iter().map(|step| step.to_step(run)).collect(),
-                next,
+                next: (last < owner.steps).then_some(last),
             })
         };
         read.await.map_err(Error::problem)
@@ -57,9 +56,12 @@ impl Store {
     pub async fn step(&self, run: &RunId, seq: i64) -> Result<StepDetail, Problem> {
         let read = async {
             let (mut conn, owner) = self.find(run).await?;
-            let Some(step) = StepRow::load(&mut *conn, run, seq).await? else {
+            if !(1..=owner.steps).contains(&seq) {
                 return Err(Problem::not_found("step").into());
-            };
+            }
+            let step = StepRow::load(&mut *conn, run, seq).await?;
+            let missing = || Error::damaged(format!("step {seq} of run {run} is missing"));
+            let step = step.ok_or_else(missing)?;
             let content = step.content(&mut *conn, run).await?;
             let mut attempts = AttemptRow::of_step(&mut *conn, run, seq).await?;
             for attempt in attempts
@@ -155,16 +157,20 @@ impl Store {
     pub async fn integrity(&self) -> Result<Integrity, Problem> {
         let read = async {
             let mut conn = self.engine.read().await?;
-            let sql = "SELECT c.event, c.head, (SELECT MAX(version) FROM _sqlx_migrations WHERE success) \
-                 FROM counter c WHERE c.id = 1";
+            let sql = "SELECT c.event, c.head, (SELECT MAX(version) FROM _sqlx_migrations WHERE success), e.hash \
+                 FROM counter c LEFT JOIN events e ON e.id = c.event WHERE c.id = 1";
             let row = conn.fetch_one(sql, params![]).await?;
             let mut row = row.ok_or_else(|| Error::damaged("the counter row is missing"))?;
-            Ok(Integrity {
+            let found = Integrity {
                 engine: self.engine.name().to_owned(),
                 event: row.int()?,
                 head: row.hash()?,
                 schema: row.int()?,
-            })
+            };
+            match row.opt_hash()?.unwrap_or_default() == found.head {
+                true => Ok(found),
+                false => Err(Error::damaged("the counter row or the newest event")),
+            }
         };
         read.await.map_err(Error::problem)
     }

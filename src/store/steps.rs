@@ -3,11 +3,11 @@
 use super::{
     Error, Store,
     engine::{Connection, params},
-    rows::StepRow,
+    rows::{StepRow, steps},
     timeline::phases,
 };
 use crate::domain::{
-    Event, Problem, RunId, Step, Time,
+    Event, Problem, RunId, Step, StepStatus, Time,
     outline::{Outline, PAGE, Row, StepWindow},
     protocol::StepPage,
     sheet::ANNOUNCED_MAX,
@@ -72,8 +72,9 @@ impl Store {
             let mut found: Vec<Step> = Vec::new();
             let mut at = after;
             while found.len() as i64 <= PAGE && at < owner.steps && at - after < LOOKED_AT_MAX {
-                let rows = StepRow::page(&mut *conn, run, at, 1_000).await?;
-                at = rows.last().map_or(owner.steps, |row| row.seq);
+                let last = owner.steps.min(at + 1_000);
+                let rows = StepRow::between(&mut *conn, run, at + 1, last).await?;
+                at = last;
                 let steps = rows.iter().map(|row| row.to_step(run));
                 found.extend(steps.filter(|step| query.admits(step)));
             }
@@ -174,28 +175,27 @@ impl Store {
     ) -> Result<Vec<i64>, Problem> {
         let read = async {
             let mut conn = self.engine.read().await?;
-            let sql = "SELECT begun_at, ended_at FROM steps WHERE run = $1 AND seq < $2 AND seq >= $2 - $3 \
-                 AND name = $4 AND status = 'committed' AND ended_at IS NOT NULL ORDER BY seq DESC LIMIT 50";
-            let rows = conn
-                .fetch(sql, params![run.as_str(), seq, ALIKE_MAX, name])
-                .await?;
-            rows.into_iter()
-                .map(|mut row| {
-                    let (from, to) = (row.time()?, row.time()?);
-                    Ok(to.ms_since(from))
-                })
-                .collect::<Result<Vec<_>, Error>>()
+            let sql = steps!(
+                "seq < $2 AND seq >= $2 - $3 AND name = $4 AND status = 'committed' \
+                 AND ended_at IS NOT NULL ORDER BY seq DESC LIMIT 50"
+            );
+            let params = params![run.as_str(), seq, ALIKE_MAX, name];
+            let alike = StepRow::all(&mut *conn, sql, params).await?;
+            let took = |step: &StepRow| Some(step.ended_at?.ms_since(step.begun_at));
+            let sound = alike.iter().filter(|step| !step.damaged);
+            Ok(sound.filter_map(took).collect())
         };
         read.await.map_err(Error::problem)
     }
 
     /// When the newest committed step ended: what the checkpoints have saved reaches until then.
     pub async fn last_commit(&self, run: &RunId) -> Result<Option<Time>, Problem> {
-        let sql = "SELECT ended_at FROM steps WHERE run = $1 AND status = 'committed' ORDER BY seq DESC LIMIT 1";
         let read = async {
-            let mut conn = self.engine.read().await?;
-            let row = conn.fetch_one(sql, params![run.as_str()]).await?;
-            Ok(row.map(|mut row| row.opt_time()).transpose()?.flatten())
+            let (mut conn, owner) = self.find(run).await?;
+            let committed = |step: &StepRow| step.status == StepStatus::Committed;
+            let far = steps!("seq <= $2 AND status = 'committed' ORDER BY seq DESC LIMIT 1");
+            let step = StepRow::newest(&mut *conn, run, owner.steps, committed, far).await?;
+            Ok(step.and_then(|step| step.ended_at))
         };
         read.await.map_err(Error::problem)
     }

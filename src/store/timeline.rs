@@ -14,8 +14,8 @@ use self::{
 };
 use super::{
     Error, Store,
-    engine::{Connection, Row, params},
-    rows::RunRow,
+    engine::{Connection, params},
+    rows::{RunRow, StepRow, steps},
 };
 use crate::domain::{
     Problem, RunId, RunStatus, Time,
@@ -142,23 +142,24 @@ async fn notables(
     run: &RunId,
     (first, last): (i64, i64),
 ) -> Result<Vec<Notable>, Error> {
-    let sql = "SELECT seq, status, attempts, decision, begun_at, ended_at FROM steps \
-         WHERE run = $1 AND seq >= $2 AND seq <= $3 \
+    let sql = steps!(
+        "seq >= $2 AND seq <= $3 \
          AND (status IN ('failed', 'crashed', 'waiting', 'skipped', 'superseded') OR attempts > 1 OR decision IS NOT NULL) \
-         ORDER BY seq DESC LIMIT $4";
-    let rows = conn
-        .fetch(sql, params![run.as_str(), first, last, NOTABLE_MAX + 1])
-        .await?;
-    rows.into_iter().map(|mut row| notable(&mut row)).collect()
+         ORDER BY seq DESC LIMIT $4"
+    );
+    let params = params![run.as_str(), first, last, NOTABLE_MAX + 1];
+    let steps = StepRow::all(conn, sql, params).await?;
+    Ok(steps.iter().map(notable).collect())
 }
 
-fn notable(row: &mut Row) -> Result<Notable, Error> {
-    Ok(Notable {
-        seq: row.int()?,
-        status: row.word()?,
-        tries: row.int()?,
-        decision: row.opt_word()?,
-        begun_at: row.time()?,
-        ended_at: row.opt_time()?,
-    })
+fn notable(step: &StepRow) -> Notable {
+    Notable {
+        seq: step.seq,
+        status: step.status,
+        tries: step.attempts,
+        decision: step.decision,
+        begun_at: step.begun_at,
+        ended_at: step.ended_at,
+        damaged: step.damaged,
+    }
 }

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::{
     Error, Store,
     engine::{Connection, Row, params},
+    rows::{RunRow, run_columns},
 };
 use crate::domain::{
-    Epoch, Problem, StepStatus, Time,
-    run::At,
+    Problem, Time,
     worker::{ASKS_MS, Asking, Asks, Hold, REMEMBERED_DAYS, RefusedWrite, Worker, WorkerPage},
 };
 
@@ -135,12 +135,17 @@ impl Beside {
                 .push((row.text()?, row.opt_time()?));
         }
         let mut holds: HashMap<String, Vec<_>> = HashMap::new();
-        let sql = "SELECT r.worker, r.id, r.title, r.agent, r.epoch, r.heartbeat_at, r.expires_at, r.at_seq, \
-             r.at_name, r.at_status FROM runs r JOIN workers w ON w.name = r.worker \
-             WHERE r.expires_at > $3 AND w.heard_at BETWEEN $1 AND $2 ORDER BY r.ord LIMIT $4";
-        for mut row in conn.fetch(sql, params![from, to, now, BESIDE_MAX]).await? {
-            let worker = row.text()?;
-            holds.entry(worker).or_default().push(hold(row)?);
+        let sql = concat!(
+            "SELECT ",
+            run_columns!(),
+            " FROM runs WHERE expires_at > $3 AND worker IN \
+             (SELECT name FROM workers WHERE heard_at BETWEEN $1 AND $2) ORDER BY ord LIMIT $4"
+        );
+        let rows = conn.fetch(sql, params![from, to, now, BESIDE_MAX]).await?;
+        for run in RunRow::listed(rows)?.into_iter().filter(|run| !run.damaged) {
+            if let (Some(worker), Some(hold)) = (run.worker.clone(), hold(run)) {
+                holds.entry(worker).or_default().push(hold);
+            }
         }
         Ok(Self { agents, holds })
     }
@@ -164,21 +169,14 @@ impl Beside {
     }
 }
 
-fn hold(mut row: Row) -> Result<Hold, Error> {
-    Ok(Hold {
-        run: row.word()?,
-        title: row.opt_text()?,
-        agent: row.text()?,
-        epoch: Epoch(row.int()?),
-        heartbeat_at: row.opt_time()?,
-        expires_at: row.time()?,
-        at: match (
-            row.opt_int()?,
-            row.opt_text()?,
-            row.opt_word::<StepStatus>()?,
-        ) {
-            (Some(seq), Some(name), Some(status)) => Some(At { seq, name, status }),
-            _ => None,
-        },
+fn hold(run: RunRow) -> Option<Hold> {
+    Some(Hold {
+        run: run.id,
+        title: run.title,
+        agent: run.agent,
+        epoch: run.epoch,
+        heartbeat_at: run.heartbeat_at,
+        expires_at: run.expires_at?,
+        at: run.at,
     })
 }

@@ -197,6 +197,7 @@ fn draw(path: &mut String, look: Look, x: f64, width: f64, y: f64) {
     let bands: &[(f64, f64)] = match look {
         Look::Failed => &[(BAR_HEIGHT / 2.0, BAR_HEIGHT / 2.0)],
         Look::Waiting => &[(2.0, 7.0), (13.0, 7.0)],
+        Look::Damaged => &[(0.0, 4.0), (9.0, 4.0), (18.0, 4.0)],
         _ => &[(0.0, BAR_HEIGHT)],
     };
     for (top, height) in bands {

@@ -17,11 +17,15 @@ pub struct Notable {
     pub decision: Option<DecisionKind>,
     pub begun_at: Time,
     pub ended_at: Option<Time>,
+    pub damaged: bool,
 }
 
 impl Notable {
     pub fn look(&self) -> Look {
-        Look::of(self.status, self.decision)
+        match self.damaged {
+            true => Look::Damaged,
+            false => Look::of(self.status, self.decision),
+        }
     }
 
     /// Worth a word above the timeline.
@@ -30,13 +34,14 @@ impl Notable {
             self.decision,
             Some(DecisionKind::Approve | DecisionKind::Reject | DecisionKind::Answer)
         );
-        self.status != StepStatus::Superseded && !(decided && self.tries <= 1)
+        self.damaged || self.status != StepStatus::Superseded && !(decided && self.tries <= 1)
     }
 
     fn word(&self) -> String {
         let seq = words::number(self.seq);
         let failures = self.tries - 1;
         match self.status {
+            _ if self.damaged => format!("{seq} {}", words::DAMAGED),
             StepStatus::Crashed => format!("{seq} crashed mid-flight"),
             StepStatus::Failed => format!("{seq} failed"),
             StepStatus::Waiting => format!("{seq} waits for an answer"),
@@ -87,6 +92,7 @@ mod tests {
             decision: None,
             begun_at: Time(seq),
             ended_at: None,
+            damaged: false,
         }
     }
 

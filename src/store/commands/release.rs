@@ -8,7 +8,7 @@ use crate::{
     domain::{
         Epoch, Hash, Problem, RunDetail, RunId, RunStatus, lease::LeaseEnd, protocol::ReleaseRun,
     },
-    store::{Error, engine::params, lease_end, tx::Tx, writer::Command},
+    store::{Error, engine::params, lease_end, tables, tx::Tx, writer::Command},
 };
 
 pub struct Release {
@@ -50,13 +50,8 @@ pub async fn ended_with(
     by: LeaseEnd,
     body: Hash,
 ) -> Result<bool, Error> {
-    let sql = "SELECT ended_by, body FROM leases WHERE run = $1 AND epoch = $2";
-    match tx
-        .conn()
-        .fetch_one(sql, params![run.as_str(), epoch.0])
-        .await?
-    {
-        Some(mut row) => Ok(row.opt_word()? == Some(by) && row.opt_hash()? == Some(body)),
-        None => Ok(false),
-    }
+    let this = "WHERE run = $1 AND epoch = $2 AND ended_by = $3 AND body = $4";
+    let params = params![run.as_str(), epoch.0, by.as_str(), body];
+    let found = tables::LEASES.select(tx.conn(), this, params).await?;
+    Ok(!found.is_empty())
 }

@@ -30,7 +30,7 @@ pub const ONE: &str = concat!(
 );
 /// Effects unknown first, then oldest; the run itself settles a tie.
 pub const IN_NEED: &str = concat!(
-    "SELECT needs, ",
+    "SELECT ",
     run_columns!(),
     " FROM runs WHERE needs = $1 AND updated_at >= $2 ORDER BY needs, updated_at LIMIT $3"
 );
@@ -82,9 +82,8 @@ async fn causes(conn: &mut dyn Connection) -> Result<Vec<Cause>, Error> {
         if runs < GROUP_MIN {
             continue;
         }
-        let one = conn.fetch_one(ONE, params![last.as_str()]).await?;
-        let one = one.map(|mut row| RunRow::read(&mut row)).transpose()?;
-        if let Some(alike) = one.and_then(|run| Alike::of(&run.to_run())) {
+        let one = RunRow::listed(conn.fetch(ONE, params![last.as_str()]).await?)?;
+        if let Some(alike) = one.first().and_then(|run| Alike::of(&run.to_run())) {
             causes.push(Cause {
                 alike,
                 runs,
@@ -112,9 +111,7 @@ async fn singles(
             let end = (rows.len() as i64) < STRIDE;
             read += rows.len();
             let before = from;
-            for mut row in rows {
-                row.int()?;
-                let run = RunRow::read(&mut row)?;
+            for run in RunRow::listed(rows)? {
                 from = run.updated_at.0;
                 let cause = Alike::of(&run.to_run()).map(|alike| alike.id());
                 let new = seen.insert(run.ord);

@@ -81,9 +81,6 @@ impl Source {
     ) -> Result<Vec<RunRow>, Error> {
         let mut params = params![before, limit];
         params.extend(self.own.iter().cloned());
-        let rows = conn.fetch(self.sql, params).await?;
-        rows.into_iter()
-            .map(|mut row| RunRow::read(&mut row))
-            .collect()
+        RunRow::listed(conn.fetch(self.sql, params).await?)
     }
 }

@@ -108,9 +108,7 @@ pub async fn at(conn: &mut dyn Connection, places: &[i64]) -> Result<Vec<RunRow>
     for some in places.chunks(PLACES) {
         let padded = some.iter().copied().chain(std::iter::repeat(-1));
         let params: Vec<Param> = padded.take(PLACES).map(Param::from).collect();
-        for mut row in conn.fetch(BY_PLACE, params).await? {
-            runs.push(RunRow::read(&mut row)?);
-        }
+        runs.extend(RunRow::listed(conn.fetch(BY_PLACE, params).await?)?);
     }
     runs.sort_by_key(|run| std::cmp::Reverse(run.ord));
     Ok(runs)

@@ -7,7 +7,7 @@ use super::{
         engine::{Connection, params},
         seal::Table,
     },
-    opt_text,
+    RunRow, opt_text,
 };
 use crate::{
     domain::{RunId, StepStatus, protocol::PlannedStep, run::Announced},
@@ -102,7 +102,24 @@ impl Announcements {
         row.map(|mut row| Ok((row.int()?, row.flag()?))).transpose()
     }
 
-    pub async fn of(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Announced>, Error> {
+    /// All of a run's announcements. Its row says how many are open: one that is not found is missed.
+    pub async fn of(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<Announced>, Error> {
+        let found = Self::read(conn, &run.id).await?;
+        let open = found.iter().filter(|it| it.seq.is_none()).count();
+        if open as i64 != run.announced {
+            // Or a step began since the run was read.
+            let now = RunRow::load(conn, &run.id).await?;
+            if now.is_some_and(|now| now.announced == run.announced && now.steps == run.steps) {
+                return Err(Error::damaged(format!(
+                    "the announced steps of run {}",
+                    run.id
+                )));
+            }
+        }
+        Ok(found)
+    }
+
+    async fn read(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Announced>, Error> {
         let sql = "SELECT a.run, a.idx, a.key, a.name, a.kind, a.tool, a.effect, a.seq, a.skipped, a.seal, s.status \
              FROM announced a LEFT JOIN steps s ON s.run = a.run AND s.seq = a.seq \
              WHERE a.run = $1 ORDER BY a.idx";
@@ -129,6 +146,10 @@ impl Announcements {
                 }
                 announced.status = match (row.opt_word()?, skipped) {
                     (Some(status), _) => status,
+                    (None, _) if announced.seq.is_some() => {
+                        let place = format!("the step of announcement {idx} of run {run}");
+                        return Err(Error::damaged(place));
+                    }
                     (None, Some(_)) => StepStatus::Skipped,
                     (None, None) => StepStatus::Pending,
                 };

@@ -157,6 +157,19 @@ impl AttemptRow {
         row.map(|mut row| Self::read(&mut row)).transpose()
     }
 
+    /// The attempts that the rest of the statement chooses.
+    pub async fn some(
+        conn: &mut dyn Connection,
+        rest: &str,
+        params: Vec<Param>,
+    ) -> Result<Vec<Self>, Error> {
+        let sql = format!("SELECT {} FROM attempts {rest}", columns!());
+        let rows = conn.fetch_built(sql.into(), params).await?;
+        rows.into_iter()
+            .map(|mut row| Self::read(&mut row))
+            .collect()
+    }
+
     /// The row of a new attempt, for [`INSERT`].
     pub fn inserted(&self, run: &RunId, input: Option<&Value>) -> Vec<Param> {
         params![

@@ -12,7 +12,7 @@ pub use log_line::{append_log, read_log};
 pub use run::RunRow;
 pub(super) use run::run_columns;
 pub use step::StepRow;
-pub(super) use step::step_columns;
+pub(super) use step::{step_columns, steps};
 
 use serde::Serialize;
 

@@ -1,6 +1,7 @@
 //! The table `runs`.
 
 mod life;
+mod listed;
 mod write;
 
 pub use write::UPDATE;
@@ -277,7 +278,7 @@ impl RunRow {
         let mut row = row.ok_or_else(|| Error::damaged("a run vanished"))?;
         let (input, state_schema) = (row.sealed()?, row.opt_sealed()?);
         let (result, error) = (row.opt_sealed()?, row.opt_sealed::<AgentError>()?);
-        let plan = super::Announcements::of(conn, &self.id).await?;
+        let plan = super::Announcements::of(conn, self).await?;
         Ok(RunDetail {
             run: self.to_run(),
             input,

@@ -1,8 +1,10 @@
 //! The table `steps`.
 
 mod find;
+mod listed;
 mod write;
 
+pub(in crate::store) use find::steps;
 pub use write::{INSERT, SETTLE};
 
 use serde_json::Value;

@@ -3,12 +3,14 @@
 use crate::{
     domain::{
         Kind, RunId, RunStatus, StepStatus, Time,
+        decision::Decision,
         timeline::{Axis, Child, Flag, Gap, Phase, Stretch},
     },
     store::{
-        Error,
+        Error, decisions,
         engine::{Connection, params},
-        rows::RunRow,
+        rows::{RunRow, StepRow, announced, run_columns, steps},
+        tables,
     },
 };
 
@@ -28,15 +30,15 @@ pub(super) async fn gaps(
     if axis == Axis::Steps {
         return Ok(Vec::new());
     }
-    let sql = "SELECT granted_at, ended_at FROM leases WHERE run = $1 ORDER BY epoch DESC LIMIT $2";
-    let rows = conn
-        .fetch(sql, params![run.id.as_str(), LEASES_MAX])
-        .await?;
+    let newest = "WHERE run = $1 ORDER BY epoch DESC LIMIT $2";
+    let params = params![run.id.as_str(), LEASES_MAX];
+    let rows = tables::LEASES.select(conn, newest, params).await?;
     let mut gaps = Vec::new();
     // From the newest lease back: each gap reaches from a lease's end to what came after it.
     let mut until = end;
     let mut open = true;
     for mut row in rows {
+        row.skip(5)?;
         let (granted_at, ended_at) = (row.time()?, row.opt_time()?);
         if let Some(from) = ended_at.filter(|from| *from < until) {
             gaps.push(Gap {
@@ -58,30 +60,26 @@ pub(in crate::store) async fn phases(
     conn: &mut dyn Connection,
     run: &RunRow,
 ) -> Result<Vec<Phase>, Error> {
-    let sql = "SELECT seq, name, begun_at, ended_at, status FROM steps \
-         WHERE run = $1 AND kind = 'milestone' ORDER BY seq DESC LIMIT $2";
-    let rows = conn
-        .fetch(sql, params![run.id.as_str(), PHASES_MAX])
-        .await?;
+    let sql = steps!("kind = 'milestone' ORDER BY seq DESC LIMIT $2");
+    let milestones = StepRow::all(conn, sql, params![run.id.as_str(), PHASES_MAX]).await?;
     let mut phases = Vec::new();
     let mut first = 1;
     let mut from = run.started_at.unwrap_or(run.created_at);
-    for mut row in rows.into_iter().rev() {
-        let (seq, name) = (row.int()?, row.text()?);
-        let (begun_at, ended_at): (Time, Option<Time>) = (row.time()?, row.opt_time()?);
-        let status: StepStatus = row.word()?;
-        if status == StepStatus::Superseded {
+    for step in milestones.into_iter().rev() {
+        if step.status == StepStatus::Superseded || step.damaged {
             continue;
         }
         phases.push(Phase {
-            name: Some(name),
+            name: Some(step.name),
             first,
-            last: seq,
+            last: step.seq,
             from,
-            reached: ended_at.filter(|_| status == StepStatus::Committed),
+            reached: step
+                .ended_at
+                .filter(|_| step.status == StepStatus::Committed),
         });
-        first = seq + 1;
-        from = ended_at.unwrap_or(begun_at);
+        first = step.seq + 1;
+        from = step.ended_at.unwrap_or(step.begun_at);
     }
     if !phases.is_empty() && first <= run.steps {
         let name = announced_milestone(conn, &run.id).await?;
@@ -101,28 +99,26 @@ async fn announced_milestone(
     conn: &mut dyn Connection,
     run: &RunId,
 ) -> Result<Option<String>, Error> {
-    let sql = "SELECT name FROM announced WHERE run = $1 AND kind = $2 AND seq IS NULL ORDER BY idx LIMIT 1";
-    let row = conn
-        .fetch_one(sql, params![run.as_str(), Kind::Milestone.as_str()])
-        .await?;
-    row.map(|mut row| row.text()).transpose()
+    let next = "WHERE run = $1 AND kind = $2 AND seq IS NULL ORDER BY idx LIMIT 1";
+    let params = params![run.as_str(), Kind::Milestone.as_str()];
+    let rows = announced::TABLE.select(conn, next, params).await?;
+    let Some(mut row) = rows.into_iter().next() else {
+        return Ok(None);
+    };
+    row.skip(3)?;
+    row.text().map(Some)
 }
 
 pub(super) async fn flags(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Flag>, Error> {
-    let sql =
-        "SELECT kind, author, at, step FROM decisions WHERE run = $1 ORDER BY id DESC LIMIT $2";
-    let rows = conn.fetch(sql, params![run.as_str(), FLAGS_MAX]).await?;
-    rows.into_iter()
-        .rev()
-        .map(|mut row| {
-            Ok(Flag {
-                kind: row.word()?,
-                author: row.text()?,
-                at: row.time()?,
-                step: row.opt_int()?,
-            })
-        })
-        .collect()
+    let newest = "WHERE run = $1 ORDER BY id DESC LIMIT $2";
+    let made = decisions::some(conn, newest, params![run.as_str(), FLAGS_MAX]).await?;
+    let flag = |it: Decision| Flag {
+        kind: it.kind,
+        author: it.author,
+        at: it.at,
+        step: it.step,
+    };
+    Ok(made.into_iter().rev().map(flag).collect())
 }
 
 pub(super) async fn children(
@@ -130,28 +126,27 @@ pub(super) async fn children(
     run: &RunId,
     end: Time,
 ) -> Result<Vec<Child>, Error> {
-    let sql = "SELECT id, title, agent, status, parent_seq, created_at, finished_at, updated_at FROM runs \
-         WHERE parent_run = $1 ORDER BY ord LIMIT $2";
+    let sql = concat!(
+        "SELECT ",
+        run_columns!(),
+        " FROM runs WHERE parent_run = $1 ORDER BY ord LIMIT $2"
+    );
     let rows = conn.fetch(sql, params![run.as_str(), CHILDREN_MAX]).await?;
-    rows.into_iter()
-        .map(|mut row| {
-            let (id, title, agent) = (row.word()?, row.opt_text()?, row.text()?);
-            let status: RunStatus = row.word()?;
-            let step = row.opt_int()?.unwrap_or(0);
-            let (from, finished) = (row.time()?, row.opt_time()?);
-            let still = row.time()?;
-            let to = match status {
-                RunStatus::Running => end,
-                _ => finished.unwrap_or(still),
-            };
-            Ok(Child {
-                id,
-                title: title.unwrap_or(agent),
-                status,
-                step,
-                from,
-                to: to.max(from),
-            })
-        })
-        .collect()
+    let child = |run: RunRow| {
+        let to = match run.status {
+            RunStatus::Running => end,
+            _ => run.finished_at.unwrap_or(run.updated_at),
+        };
+        Child {
+            step: run.parent.map_or(0, |parent| parent.seq),
+            title: run.title.unwrap_or(run.agent),
+            status: run.status,
+            from: run.created_at,
+            to: to.max(run.created_at),
+            id: run.id,
+        }
+    };
+    // A damaged child says so in the list of runs; its times are none to draw.
+    let sound = RunRow::listed(rows)?.into_iter().filter(|run| !run.damaged);
+    Ok(sound.map(child).collect())
 }

@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use super::notable;
 use crate::{
     domain::{
-        Outcome, RunId, StepStatus, Time,
+        Outcome, RunId, Time,
         timeline::{self, Axis, Bar, CELLS_MAX, Look, Notable, Stretch},
     },
     store::{
         Error,
         engine::{Connection, params},
+        fresh,
+        rows::{AttemptRow, StepRow, steps},
     },
 };
 
@@ -22,22 +24,25 @@ pub(super) async fn single(
     end: Time,
     axis: Axis,
 ) -> Result<Vec<Bar>, Error> {
-    let sql = "SELECT seq, status, attempts, decision, begun_at, ended_at, name FROM steps \
-         WHERE run = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq";
-    let rows = conn.fetch(sql, params![run.as_str(), first, last]).await?;
-    let mut bars = Vec::with_capacity(rows.len());
+    let steps = StepRow::between(conn, run, first, last).await?;
+    let mut bars: Vec<Bar> = Vec::with_capacity(steps.len());
     let mut retried = false;
-    for mut row in rows {
-        let it = notable(&mut row)?;
-        retried |= it.tries > 1;
+    for step in steps {
+        retried |= step.attempts > 1 && !step.damaged;
+        let before = bars.last().map_or(end, |bar| bar.to);
+        // The times of a damaged step are not to be relied on: it stands behind the one before.
+        let (from, to) = match step.damaged {
+            true => (before, before),
+            false => (step.begun_at, step.ended_at.unwrap_or(end)),
+        };
         bars.push(Bar {
-            first: it.seq,
-            last: it.seq,
-            from: it.begun_at,
-            to: it.ended_at.unwrap_or(end),
-            look: it.look(),
+            first: step.seq,
+            last: step.seq,
+            from,
+            to,
+            look: notable(&step).look(),
             lane: 0,
-            name: Some(row.text()?),
+            name: Some(step.name).filter(|_| !step.damaged),
         });
     }
     if retried && axis == Axis::Time {
@@ -54,26 +59,23 @@ async fn split_attempts(
     end: Time,
     bars: &mut Vec<Bar>,
 ) -> Result<(), Error> {
-    let sql = "SELECT a.seq, a.outcome, a.begun_at, a.ended_at FROM steps s \
-         JOIN attempts a ON a.run = s.run AND a.seq = s.seq \
-         WHERE s.run = $1 AND s.seq >= $2 AND s.seq <= $3 AND s.attempts > 1 \
-         ORDER BY a.seq, a.attempt LIMIT $4";
-    let rows = conn
-        .fetch(sql, params![run.as_str(), first, last, CELLS_MAX])
-        .await?;
+    let retried = "WHERE run = $1 AND seq IN (SELECT s.seq FROM steps s \
+         WHERE s.run = $1 AND s.seq >= $2 AND s.seq <= $3 AND s.attempts > 1) \
+         ORDER BY seq, attempt LIMIT $4";
+    let params = params![run.as_str(), first, last, CELLS_MAX];
+    let attempts = AttemptRow::some(conn, retried, params).await?;
     let own: HashMap<i64, Look> = bars.iter().map(|bar| (bar.first, bar.look)).collect();
-    for mut row in rows {
-        let (seq, outcome): (i64, Outcome) = (row.int()?, row.word()?);
-        let (from, to) = (row.time()?, row.opt_time()?);
-        let Some(place) = bars.iter().rposition(|bar| bar.first == seq) else {
+    for attempt in attempts {
+        let place = bars.iter().rposition(|bar| bar.first == attempt.seq);
+        let Some(place) = place.filter(|at| bars[*at].look != Look::Damaged) else {
             continue;
         };
-        let look = match outcome {
+        let look = match attempt.outcome {
             Outcome::Failed => Look::Failed,
             Outcome::Crashed => Look::Crashed,
-            _ => own.get(&seq).copied().unwrap_or(Look::Committed),
+            _ => own.get(&attempt.seq).copied().unwrap_or(Look::Committed),
         };
-        let to = to.unwrap_or(end);
+        let (from, to) = (attempt.begun_at, attempt.ended_at.unwrap_or(end));
         let bar = Bar {
             from,
             to,
@@ -119,71 +121,63 @@ pub(super) async fn by_time(
     end: Time,
 ) -> Result<Vec<Bar>, Error> {
     let every = window.length() / cells + 1;
-    // For each edge: the first step that begins at or after it, and the step before that one.
+    // For each edge: the first step that begins at or after it; then these and the steps before them.
     let sql = "WITH RECURSIVE edge(n) AS (SELECT CAST($4 AS BIGINT) UNION ALL SELECT n - 1 FROM edge WHERE n > 0), \
          cell AS (SELECT n, (SELECT s.seq FROM steps s WHERE s.run = $1 AND s.begun_at >= $2 + n * $3 \
                              ORDER BY s.begun_at, s.seq LIMIT 1) AS first FROM edge) \
-         SELECT n, first, \
-             (SELECT s.begun_at FROM steps s WHERE s.run = $1 AND s.seq = cell.first), \
-             (SELECT s.ended_at FROM steps s WHERE s.run = $1 AND s.seq = cell.first - 1), \
-             (SELECT s.status FROM steps s WHERE s.run = $1 AND s.seq = cell.first - 1) \
-         FROM cell ORDER BY n";
+         SELECT first FROM cell ORDER BY n";
     let rows = conn
         .fetch(sql, params![run.as_str(), window.from, every, cells])
         .await?;
-    struct Edge {
-        first: Option<i64>,
-        begun_at: Option<Time>,
-        ended_before: Option<Time>,
-        status_before: Option<StepStatus>,
-    }
-    let mut edges = Vec::with_capacity(rows.len());
+    let mut firsts = Vec::with_capacity(rows.len());
     for mut row in rows {
-        row.int()?;
-        edges.push(Edge {
-            first: row.opt_int()?,
-            begun_at: row.opt_time()?,
-            ended_before: row.opt_time()?,
-            status_before: row.opt_word()?,
+        firsts.push(row.opt_int()?);
+    }
+    let newest = StepRow::all(
+        conn,
+        steps!("seq > 0 ORDER BY seq DESC LIMIT 1"),
+        params![run.as_str()],
+    )
+    .await?
+    .pop();
+    let found = firsts.iter().flatten();
+    let mut seqs: Vec<i64> = found.flat_map(|seq| [seq - 1, *seq]).collect();
+    seqs.sort_unstable();
+    seqs.dedup();
+    let read = fresh::steps_among(conn, run, &seqs).await?;
+    let edges: HashMap<i64, &StepRow> = read
+        .iter()
+        .chain(&newest)
+        .map(|step| (step.seq, step))
+        .collect();
+    let mut bars: Vec<Bar> = Vec::new();
+    for (n, pair) in (0..).zip(firsts.windows(2)) {
+        let Some(first) = pair[0] else { break };
+        let last = pair[1].map_or(newest.as_ref().map_or(0, |step| step.seq), |next| next - 1);
+        if last < first {
+            continue;
+        }
+        let sound = |seq| edges.get(&seq).filter(|step| !step.damaged);
+        // Where a row is not to be relied on, the edge of the cell is.
+        let edge = |n| Time(window.from + n * every);
+        let (from, to, look) = match (sound(first), sound(last)) {
+            (Some(begins), Some(ends)) => {
+                let to = ends.ended_at.unwrap_or(end).max(begins.begun_at);
+                (begins.begun_at, to, Look::of(ends.status, None))
+            }
+            _ => (edge(n), edge(n + 1), Look::Damaged),
+        };
+        bars.push(Bar {
+            first,
+            last,
+            from,
+            to,
+            look: look.max(Look::Committed),
+            lane: 0,
+            name: None,
         });
     }
-    let last_step = last_step(conn, run).await?;
-    let mut bars = Vec::new();
-    for pair in edges.windows(2) {
-        let (Some(first), Some(from)) = (pair[0].first, pair[0].begun_at) else {
-            break;
-        };
-        let (last, ended, status) = match pair[1].first {
-            Some(next) => (next - 1, pair[1].ended_before, pair[1].status_before),
-            None => last_step,
-        };
-        if last >= first {
-            let to = ended.unwrap_or(end).max(from);
-            let look = status.map_or(Look::Committed, |status| Look::of(status, None));
-            let look = look.max(Look::Committed);
-            bars.push(Bar {
-                first,
-                last,
-                from,
-                to,
-                look,
-                lane: 0,
-                name: None,
-            });
-        }
-    }
     Ok(bars)
-}
-
-type LastStep = (i64, Option<Time>, Option<StepStatus>);
-
-async fn last_step(conn: &mut dyn Connection, run: &RunId) -> Result<LastStep, Error> {
-    let sql = "SELECT seq, ended_at, status FROM steps WHERE run = $1 ORDER BY seq DESC LIMIT 1";
-    let row = conn.fetch_one(sql, params![run.as_str()]).await?;
-    match row {
-        Some(mut row) => Ok((row.int()?, row.opt_time()?, row.opt_word()?)),
-        None => Ok((0, None, None)),
-    }
 }
 
 /// The bars again, as fine as the room that the folds leave to them.

@@ -101,7 +101,7 @@ impl Picture {
                 text: mark.text.clone(),
                 class: match mark.look {
                     Look::Crashed => "label-crashed",
-                    Look::Failed => "label-failed",
+                    Look::Failed | Look::Damaged => "label-failed",
                     Look::Waiting => "label-waiting",
                     _ => "label-dim",
                 },

@@ -11,7 +11,7 @@ use crate::{
         protocol::Decide,
     },
     store::{
-        Error, audit,
+        Error, audit, decisions,
         engine::params,
         rows::{RunRow, sealed},
         tables,
@@ -119,14 +119,12 @@ impl Decision {
 
     /// Somebody was first: who, and when.
     async fn outdated(&self, tx: &mut Tx, run: &RunRow, version: i64) -> Result<Problem, Error> {
-        let sql = "SELECT author, at, kind FROM decisions WHERE run = $1 AND version >= $2 \
+        let first = "WHERE run = $1 AND version >= $2 \
              AND kind NOT IN ('note', 'pin', 'fork', 'claim') ORDER BY id LIMIT 1";
-        let row = tx
-            .conn()
-            .fetch_one(sql, params![run.id.as_str(), version])
-            .await?;
-        let (by, at, kind) = match row {
-            Some(mut row) => (Some(row.text()?), Some(row.time()?), Some(row.text()?)),
+        let params = params![run.id.as_str(), version];
+        let made = decisions::some(tx.conn(), first, params).await?;
+        let (by, at, kind) = match made.into_iter().next() {
+            Some(it) => (Some(it.author), Some(it.at), Some(it.kind)),
             None => (None, None, None),
         };
         let detail = match (&by, at) {

@@ -1,6 +1,6 @@
 //! Steps by their number, their key and their place.
 
-use super::{StepRow, step_columns as columns};
+use super::StepRow;
 use crate::{
     domain::{RunId, StepKey},
     store::{
@@ -14,16 +14,21 @@ macro_rules! steps {
     ($which:literal) => {
         concat!(
             "SELECT ",
-            columns!(),
+            $crate::store::rows::step_columns!(),
             " FROM steps WHERE run = $1 AND ",
             $which
         )
     };
 }
+pub(in crate::store) use steps;
+
+/// Steps that are read one by one on the way back, and at once.
+const NEAR: i64 = 500;
+const STRIDE: i64 = 50;
 
 impl StepRow {
     /// A damaged step is nothing to act on.
-    async fn one(
+    pub async fn one(
         conn: &mut dyn Connection,
         sql: &'static str,
         params: Vec<Param>,
@@ -35,15 +40,12 @@ impl StepRow {
     }
 
     /// Damaged ones too: they are shown as such.
-    async fn all(
+    pub async fn all(
         conn: &mut dyn Connection,
         sql: &'static str,
         params: Vec<Param>,
     ) -> Result<Vec<Self>, Error> {
-        let rows = conn.fetch(sql, params).await?;
-        rows.into_iter()
-            .map(|mut row| Self::read(&mut row))
-            .collect()
+        Self::listed(conn.fetch(sql, params).await?)
     }
 
     pub async fn load(
@@ -75,22 +77,41 @@ impl StepRow {
 
     /// Steps that are neither settled nor failed: what a lease's end has to look at.
     pub async fn open(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Self>, Error> {
-        let sql = steps!("status IN ('running', 'crashed', 'waiting') ORDER BY seq");
-        let found = Self::all(conn, sql, params![run.as_str()]).await?;
+        let found = Self::open_listed(conn, run).await?;
         found.into_iter().map(Self::undamaged).collect()
     }
 
-    pub async fn page(
-        conn: &mut dyn Connection,
-        run: &RunId,
-        after: i64,
-        limit: i64,
-    ) -> Result<Vec<Self>, Error> {
-        let sql = steps!("seq > $2 ORDER BY seq LIMIT $3");
-        Self::all(conn, sql, params![run.as_str(), after, limit]).await
+    /// The same to look at, damaged ones too.
+    pub async fn open_listed(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Self>, Error> {
+        let sql = steps!("status IN ('running', 'crashed', 'waiting') ORDER BY seq");
+        Self::all(conn, sql, params![run.as_str()]).await
     }
 
-    /// The steps from `first` to `last`.
+    /// The newest step up to `from` that is `wanted`. A damaged one on the way may have been that: it is refused. Far
+    /// back the statement finds it by itself.
+    pub async fn newest(
+        conn: &mut dyn Connection,
+        run: &RunId,
+        from: i64,
+        wanted: impl Fn(&Self) -> bool,
+        far: &'static str,
+    ) -> Result<Option<Self>, Error> {
+        let mut last = from;
+        while last > (from - NEAR).max(0) {
+            let first = (last - STRIDE).max(0) + 1;
+            let near = Self::between(conn, run, first, last).await?;
+            for step in near.into_iter().rev() {
+                let step = step.undamaged()?;
+                if wanted(&step) {
+                    return Ok(Some(step));
+                }
+            }
+            last = first - 1;
+        }
+        Self::one(conn, far, params![run.as_str(), last]).await
+    }
+
+    /// The steps from `first` to `last`, all of which the run has: one that is not found stands there as damaged.
     pub async fn between(
         conn: &mut dyn Connection,
         run: &RunId,
@@ -98,6 +119,13 @@ impl StepRow {
         last: i64,
     ) -> Result<Vec<Self>, Error> {
         let sql = steps!("seq >= $2 AND seq <= $3 ORDER BY seq");
-        Self::all(conn, sql, params![run.as_str(), first, last]).await
+        let found = Self::all(conn, sql, params![run.as_str(), first, last]).await?;
+        let mut found = found.into_iter().peekable();
+        (first..=last)
+            .map(|seq| match found.next_if(|step| step.seq == seq) {
+                Some(step) => Ok(step),
+                None => Self::unreadable(run.clone(), seq),
+            })
+            .collect()
     }
 }
