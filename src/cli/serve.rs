@@ -53,7 +53,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     let url = public_url.unwrap_or_else(|| format!("http://{}", server.addr));
     tracing::info!(%store, addr = %server.addr, "serving");
     println!("listening on http://{}", server.addr);
-    if server.store.users().await?.is_empty() {
+    if !server.store.knows_anybody().await? {
         let link = server.store.add_user("admin", Role::Admin).await?;
         println!("sign in: {url}/signin?token={link}");
     }

@@ -127,7 +127,7 @@ pub fn patch(old: &Tree, changes: &[Change]) -> Result<Vec<Op>, PatchError> {
                 path: path.clone(),
             },
             Change::Text { path, .. } => {
-                state = apply(&state, &changes[reached..=index])?;
+                state = applied(state, &changes[reached..=index])?;
                 reached = index + 1;
                 let at = |why| PatchError {
                     index,
@@ -159,6 +159,11 @@ pub fn ops(old: &Tree, new: &Tree) -> Vec<Op> {
 
 /// What the changes make of `old`. All of them apply, or none.
 pub fn apply(old: &Tree, changes: &[Change]) -> Result<Tree, PatchError> {
+    applied(old.clone(), changes)
+}
+
+/// The same for who needs the state before no longer: what nobody else has is changed in place.
+pub fn applied(old: Tree, changes: &[Change]) -> Result<Tree, PatchError> {
     apply::apply(old, changes)
 }
 

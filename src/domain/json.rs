@@ -83,7 +83,17 @@ fn write(value: &Value, out: &mut Vec<u8>) {
 
 /// A string as JSON writes it.
 pub fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+/// How many bytes [`quoted`] makes of it.
+pub fn quoted_len(text: &str) -> usize {
+    let more = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
+        0x00..0x20 => 5,
+        _ => 0,
+    };
+    2 + text.len() + text.bytes().map(more).sum::<usize>()
 }
 
 enum Open {
@@ -243,6 +253,20 @@ pub fn escape(key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_string_is_as_long_as_json_writes_it() {
+        let every: String = (0..0x400).filter_map(char::from_u32).collect();
+        for text in [
+            "",
+            "plain",
+            "\"\\\u{8}\u{c}\n\r\t\u{1f}\u{7f}",
+            "Zürich 🦀",
+            &every,
+        ] {
+            assert_eq!(quoted_len(text), quoted(text).len(), "{text:?}");
+        }
+    }
 
     fn refused(body: &str) -> String {
         check(body.as_bytes(), &[]).expect_err(body).detail

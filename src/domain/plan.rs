@@ -172,6 +172,19 @@ impl Plan {
             .filter(|step| step.action == PlanAction::Decide)
     }
 
+    /// Nobody acts on what is damaged: it is named, and the run cannot be resumed over it.
+    pub fn mark_damaged(&mut self, seqs: impl IntoIterator<Item = i64>) {
+        let damaged = &mut self.integrity.damaged;
+        damaged.extend(seqs);
+        damaged.sort_unstable();
+        damaged.dedup();
+        if let (Some(first), None) = (damaged.first(), &self.refused) {
+            self.refused = Some(format!(
+                "step {first} is damaged in the store: rewind or fork to before it"
+            ));
+        }
+    }
+
     pub fn count(&self, action: PlanAction) -> i64 {
         let lines = self.steps.iter().filter(|step| step.action == action);
         let spans: i64 = match action {
@@ -265,6 +278,9 @@ pub fn plan(facts: &Facts<'_>) -> Plan {
         refused: resumable(facts.run.status).err(),
     };
     plan.hash = hash(facts, &plan);
+    let beyond = |seq: &i64| !facts.counts(*seq);
+    plan.integrity.damaged.retain(|seq| !beyond(seq));
+    plan.mark_damaged([]);
     plan
 }
 

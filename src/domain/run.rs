@@ -67,6 +67,9 @@ pub struct Announced {
     pub seq: Option<i64>,
     /// `pending` until it begins; then the step's own status counts.
     pub status: StepStatus,
+    /// The row of the step that it became does not match its seal: its status is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
 }
 
 /// A worker's right to advance a run, while it lives.

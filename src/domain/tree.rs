@@ -65,7 +65,7 @@ fn commas(len: usize) -> usize {
 }
 
 fn entry_size(key: &str, value: &Tree) -> usize {
-    json::quoted(key).len() + 1 + value.size()
+    json::quoted_len(key) + 1 + value.size()
 }
 
 impl Node {
@@ -98,7 +98,7 @@ pub enum Shape<'a> {
 impl Tree {
     fn made(node: Node) -> Self {
         let size = match &node {
-            Node::Scalar(Value::String(s)) => json::quoted(s).len(),
+            Node::Scalar(Value::String(s)) => json::quoted_len(s),
             Node::Scalar(v) => v.to_string().len(),
             Node::Array(items) => {
                 2 + commas(items.len()) + items.iter().map(Tree::size).sum::<usize>()

@@ -185,7 +185,7 @@ impl Follower {
                 },
                 () = sleep_until(due.unwrap_or(rested)), if due.is_some() => self.send(store).await,
                 join = self.joining.recv() => match join {
-                    Some(join) => self.admit(store, join).await,
+                    Some(join) => self.admit(store, join, &mut head).await,
                     None => return,
                 },
             }
@@ -287,13 +287,18 @@ impl Follower {
     }
 
     /// Lets waiting pages in, and tells each what it missed: one read serves all that come together.
-    async fn admit(&mut self, store: &Store, first: Join) {
+    async fn admit(&mut self, store: &Store, first: Join, news: &mut watch::Receiver<i64>) {
         let mut joins = vec![first];
         while let Ok(join) = self.joining.try_recv() {
             joins.push(join);
         }
+        let ahead = |at: i64| joins.iter().any(|join| join.after > at);
+        if ahead(self.at.load(Ordering::Acquire)) {
+            // A page was faster than this task: what it shows already is not told to it again.
+            self.read(store, news).await;
+        }
         let at = self.at.load(Ordering::Acquire);
-        let head = match joins.iter().any(|join| join.after > at) {
+        let head = match ahead(at) {
             true => store.head().await.unwrap_or(i64::MAX),
             false => at,
         };

@@ -141,9 +141,10 @@ async fn person(conn: &mut dyn Connection, name: &str) -> Result<Option<Principa
     }))
 }
 
+/// A damaged row lets nobody in, and so makes no admin.
 async fn admins(conn: &mut dyn Connection) -> Result<Vec<String>, Error> {
     let sql = "WHERE role = 'admin' AND disabled_at IS NULL ORDER BY name LIMIT 20";
-    let rows = tables::USERS.select(conn, sql, params![]).await?;
+    let rows = tables::USERS.sound_ones(conn, sql, params![]).await?;
     rows.into_iter().map(|mut row| row.text()).collect()
 }
 
@@ -213,7 +214,9 @@ impl Store {
     pub async fn tokens(&self) -> Result<Vec<Token>, Error> {
         let mut conn = self.engine.read().await?;
         let newest = "ORDER BY created_at DESC, id LIMIT 1000";
-        let rows = tables::TOKENS.select(&mut *conn, newest, params![]).await?;
+        let rows = tables::TOKENS
+            .sound_ones(&mut *conn, newest, params![])
+            .await?;
         rows.into_iter().map(token).collect()
     }
 
@@ -291,10 +294,19 @@ impl Store {
         Ok(secret)
     }
 
+    /// Whether anybody was ever let in.
+    pub async fn knows_anybody(&self) -> Result<bool, Error> {
+        let mut conn = self.engine.read().await?;
+        let one = "SELECT 1 FROM users LIMIT 1";
+        Ok(conn.fetch_one(one, params![]).await?.is_some())
+    }
+
     pub async fn users(&self) -> Result<Vec<User>, Error> {
         let mut conn = self.engine.read().await?;
         let by_name = "ORDER BY name LIMIT 1000";
-        let rows = tables::USERS.select(&mut *conn, by_name, params![]).await?;
+        let rows = tables::USERS
+            .sound_ones(&mut *conn, by_name, params![])
+            .await?;
         rows.into_iter().map(user).collect()
     }
 

@@ -63,6 +63,16 @@ pub(super) async fn some(
     rows.into_iter().map(decision).collect()
 }
 
+/// The same for a picture of them, without damaged ones.
+pub(super) async fn shown(
+    conn: &mut dyn Connection,
+    rest: &'static str,
+    params: Vec<Param>,
+) -> Result<Vec<Decision>, Error> {
+    let rows = tables::DECISIONS.sound_ones(conn, rest, params).await?;
+    rows.into_iter().map(decision).collect()
+}
+
 fn decision(mut row: Row) -> Result<Decision, Error> {
     let (id, _run) = (row.int()?, row.text()?);
     Ok(Decision {

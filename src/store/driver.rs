@@ -31,7 +31,11 @@ macro_rules! driver {
                     false => match raw.type_info().name() {
                         $int => Param::Int(Some(row.try_get_unchecked(i)?)),
                         $real => Param::Real(Some(row.try_get_unchecked(i)?)),
-                        $text => Param::Text(Some(row.try_get_unchecked(i)?)),
+                        // Bytes that are no text were none when they were written: who reads them sees the damage.
+                        $text => match row.try_get_unchecked(i) {
+                            Ok(text) => Param::Text(Some(text)),
+                            Err(_) => Param::Bytes(Some(row.try_get_unchecked(i)?)),
+                        },
                         $bytes => Param::Bytes(Some(row.try_get_unchecked(i)?)),
                         other => {
                             return Err($crate::store::error::Error::damaged(format!(

@@ -9,15 +9,16 @@ use super::{
 };
 use crate::domain::{Problem, Run, RunId, Step};
 
+/// Keys in one statement.
+const AMONG_MAX: usize = 1_024;
+
 impl Store {
     /// These runs as they are now; one that is gone is left out.
     pub async fn some_runs(&self, ids: &[RunId]) -> Result<Vec<Run>, Problem> {
         let read = async {
-            let sql = concat!("SELECT ", run_columns!(), " FROM runs WHERE id IN ");
-            let ids = ids.iter().map(|id| Param::from(id.as_str())).collect();
             let mut conn = self.engine.read().await?;
-            let rows = among(&mut *conn, sql, Vec::new(), ids).await?;
-            let runs = RunRow::listed(rows)?;
+            let ids: Vec<&str> = ids.iter().map(RunId::as_str).collect();
+            let runs = runs_among(&mut *conn, &ids).await?;
             Ok(runs.iter().map(RunRow::to_run).collect())
         };
         read.await.map_err(Error::problem)
@@ -34,16 +35,32 @@ impl Store {
     }
 }
 
+pub(super) async fn runs_among(
+    conn: &mut dyn Connection,
+    ids: &[&str],
+) -> Result<Vec<RunRow>, Error> {
+    let sql = concat!("SELECT ", run_columns!(), " FROM runs WHERE id IN ");
+    let ids = ids.iter().map(|id| Param::from(*id)).collect();
+    RunRow::listed(among(conn, sql, Vec::new(), ids).await?)
+}
+
 /// These steps of a run, in order.
 pub(super) async fn steps_among(
     conn: &mut dyn Connection,
     run: &RunId,
     seqs: &[i64],
 ) -> Result<Vec<StepRow>, Error> {
-    let sql = steps!("seq IN ");
-    let seqs = seqs.iter().map(|seq| Param::from(*seq)).collect();
-    let rows = among(conn, sql, vec![Param::from(run.as_str())], seqs).await?;
-    let mut steps = StepRow::listed(rows)?;
+    let mut steps = Vec::with_capacity(seqs.len());
+    for some in seqs.chunks(AMONG_MAX) {
+        let some = some.iter().map(|seq| Param::from(*seq)).collect();
+        let rows = among(
+            conn,
+            steps!("seq IN "),
+            vec![Param::from(run.as_str())],
+            some,
+        );
+        steps.extend(StepRow::listed(rows.await?)?);
+    }
     steps.sort_unstable_by_key(|step| step.seq);
     Ok(steps)
 }

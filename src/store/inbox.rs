@@ -1,21 +1,25 @@
 //! Questions that wait for a person, oldest first, over all runs.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::{
     Error, Store,
-    engine::{Connection, params},
+    engine::{Connection, Row, params},
+    fresh::runs_among,
     rows::{AttemptRow, RunRow, StepRow, step_columns},
+    seal::sound,
 };
 use crate::domain::{
-    Problem,
+    Gate, Problem,
     inbox::{InboxItem, InboxPage},
 };
 
 /// Gates read for one page: those of runs that are over are passed by.
 const BUDGET: usize = 1_000;
 
-/// The gates after a place, oldest first: their run, number and time.
+/// The gates after a place, oldest first.
 pub(super) const WAITING: &str = concat!(
-    "SELECT ",
+    "SELECT begun_at, run, seq, gate, ",
     step_columns!(),
     " FROM steps WHERE status = 'waiting' \
      AND (begun_at > $1 OR (begun_at = $1 AND (run > $2 OR (run = $2 AND seq > $3)))) \
@@ -25,9 +29,9 @@ pub(super) const WAITING: &str = concat!(
 impl Store {
     pub async fn inbox(&self, cursor: Option<&str>, limit: i64) -> Result<InboxPage, Problem> {
         let read = async {
-            let (mut at, mut run, mut seq) = match cursor {
-                None => (i64::MIN, String::new(), 0),
-                Some(cursor) => place(cursor)
+            let mut place = match cursor {
+                None => Place(i64::MIN, String::new(), 0),
+                Some(cursor) => Place::parse(cursor)
                     .ok_or_else(|| Problem::invalid("cursor", "is none that a page gave"))?,
             };
             let mut conn = self.engine.read().await?;
@@ -39,30 +43,34 @@ impl Store {
             };
             let mut read = 0;
             loop {
-                let params = params![at, run.as_str(), seq, limit + 1];
-                let steps = StepRow::all(&mut *conn, WAITING, params).await?;
-                let end = steps.len() as i64 <= limit;
-                read += steps.len();
-                for step in steps {
+                let Place(at, run, seq) = &place;
+                let params = params![*at, run.as_str(), *seq, limit + 1];
+                let rows = conn.fetch(WAITING, params).await?;
+                let end = rows.len() as i64 <= limit;
+                read += rows.len();
+                let gates = rows.into_iter().map(Waiting::read).filter_map(sound);
+                let gates: Vec<_> = gates.collect();
+                let runs = owners(&mut *conn, &gates).await?;
+                for waiting in gates {
                     if page.items.len() as i64 == limit {
-                        page.next = Some(format!("{at}/{seq}/{run}"));
+                        page.next = Some(place.to_string());
                         return Ok(page);
                     }
-                    // The time of a damaged one may be wrong: it never leads back.
-                    if step.begun_at.0 >= at {
-                        (at, run, seq) = (step.begun_at.0, step.run.to_string(), step.seq);
-                    }
-                    if step.damaged {
-                        page.damaged.push((step.run, step.seq));
+                    place = waiting.place.clone();
+                    let Some(step) = &waiting.step else { continue };
+                    let run = runs.get(step.run.as_str());
+                    if run.is_some_and(|run| !run.damaged && run.status.over()) {
                         continue;
                     }
-                    match item(&mut *conn, &step).await {
-                        Err(error) if error.is_damage() => page.damaged.push((step.run, step.seq)),
-                        read => page.items.extend(read?),
+                    match item(&mut *conn, step, waiting.gate, run).await {
+                        Err(error) if error.is_damage() => {
+                            page.damaged.push((step.run.clone(), step.seq));
+                        }
+                        item => page.items.push(item?),
                     }
                 }
                 if end || read >= BUDGET {
-                    page.next = (!end).then(|| format!("{at}/{seq}/{run}"));
+                    page.next = (!end).then(|| place.to_string());
                     return Ok(page);
                 }
             }
@@ -71,35 +79,78 @@ impl Store {
     }
 }
 
-fn place(cursor: &str) -> Option<(i64, String, i64)> {
-    let (at, rest) = cursor.split_once('/')?;
-    let (seq, run) = rest.split_once('/')?;
-    Some((at.parse().ok()?, run.to_owned(), seq.parse().ok()?))
+/// Where a gate stands among all: when it began, its run and its number.
+#[derive(Clone)]
+struct Place(i64, String, i64);
+
+impl Place {
+    fn parse(cursor: &str) -> Option<Self> {
+        let (at, rest) = cursor.split_once('/')?;
+        let (seq, run) = rest.split_once('/')?;
+        Some(Self(at.parse().ok()?, run.to_owned(), seq.parse().ok()?))
+    }
 }
 
-/// What this gate asks, unless its run is over.
-async fn item(conn: &mut dyn Connection, step: &StepRow) -> Result<Option<InboxItem>, Error> {
-    let vanished = || Error::damaged(format!("the run of step {} of {}", step.seq, step.run));
-    let run = RunRow::load(conn, &step.run).await?.ok_or_else(vanished)?;
-    if run.status.over() {
-        return Ok(None);
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(at, run, seq) = self;
+        write!(f, "{at}/{seq}/{run}")
     }
+}
+
+/// A gate as it was found: its place as the index has it, and what its row says, if that can be read.
+struct Waiting {
+    place: Place,
+    gate: Result<Option<Gate>, Error>,
+    step: Option<StepRow>,
+}
+
+impl Waiting {
+    fn read(mut row: Row) -> Result<Self, Error> {
+        let place = Place(row.int()?, row.text()?, row.int()?);
+        Ok(Self {
+            place,
+            gate: row.opt_sealed(),
+            step: StepRow::listed(vec![row])?.pop(),
+        })
+    }
+}
+
+/// The runs of these gates, by their id.
+async fn owners(
+    conn: &mut dyn Connection,
+    gates: &[Waiting],
+) -> Result<HashMap<String, RunRow>, Error> {
+    let ids: BTreeSet<&str> = gates.iter().map(|it| it.place.1.as_str()).collect();
+    let ids: Vec<&str> = ids.into_iter().collect();
+    let runs = runs_among(conn, &ids).await?;
+    Ok(runs.into_iter().map(|it| (it.id.to_string(), it)).collect())
+}
+
+/// What a gate asks. Of one that is damaged nothing is shown, nor of one whose run is.
+async fn item(
+    conn: &mut dyn Connection,
+    step: &StepRow,
+    gate: Result<Option<Gate>, Error>,
+    run: Option<&RunRow>,
+) -> Result<InboxItem, Error> {
+    let broken = || Error::damaged(format!("the gate of step {} of {}", step.seq, step.run));
+    let run = run.filter(|run| !run.damaged && !step.damaged);
+    let (run, gate) = (run.ok_or_else(broken)?, gate?.ok_or_else(broken)?);
     let attempt = AttemptRow::load(conn, &step.run, step.seq, step.attempts).await?;
-    let content = step.content(conn, &step.run).await?;
-    let no_gate = || Error::damaged(format!("the gate of step {} of {}", step.seq, step.run));
     let base = attempt.as_ref().map_or(0, |attempt| attempt.base);
-    Ok(Some(InboxItem {
+    Ok(InboxItem {
         since: step.begun_at,
-        run: run.id,
+        run: run.id.clone(),
         seq: step.seq,
         key: step.key.clone(),
         name: step.name.clone(),
-        gate: content.gate.ok_or_else(no_gate)?,
-        title: run.title,
-        agent: run.agent,
+        gate,
+        title: run.title.clone(),
+        agent: run.agent.clone(),
         status: run.status,
         version: run.version,
         change: (base > 0).then_some((base - 1, base)),
         worker: attempt.map(|attempt| attempt.worker).unwrap_or_default(),
-    }))
+    })
 }

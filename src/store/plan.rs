@@ -84,12 +84,16 @@ impl Store {
         let read = async {
             let mut conn = self.engine.read().await?;
             let now = conn.now().await?;
-            let mut lines = Vec::new();
+            let (mut lines, mut damaged) = (Vec::new(), Vec::new());
             for span in std::mem::take(&mut plan.replays) {
                 for row in StepRow::between(&mut *conn, run, span.from, span.to).await? {
-                    lines.push(facts(run, &row).replayed(now));
+                    match row.damaged {
+                        true => damaged.push(row.seq),
+                        false => lines.push(facts(run, &row).replayed(now)),
+                    }
                 }
             }
+            plan.mark_damaged(damaged);
             lines.append(&mut plan.steps);
             // Announced ones have no number and stay last, in their order.
             lines.sort_by_key(|step| step.seq.unwrap_or(i64::MAX));
@@ -147,8 +151,12 @@ pub(super) async fn effects_from(
 ) -> Result<Vec<LeftBehind>, Error> {
     let params = params![run.id.as_str(), from, NOTABLE_MAX];
     let rows = StepRow::all(conn, EFFECTS, params).await?;
-    let steps: Vec<_> = rows.iter().map(|step| facts(&run.id, step)).collect();
-    Ok(left_behind(&steps, now))
+    let (damaged, sound): (Vec<_>, Vec<_>) = rows.iter().partition(|step| step.damaged);
+    let steps: Vec<_> = sound.iter().map(|step| facts(&run.id, step)).collect();
+    let mut left = left_behind(&steps, now);
+    left.extend(damaged.iter().map(|step| LeftBehind::damaged(step.seq)));
+    left.sort_by_key(|it| it.seq);
+    Ok(left)
 }
 
 /// What a fork from before this step does not share: later effects, and earlier ones that are open.
@@ -158,9 +166,10 @@ pub(super) async fn effects_not_shared(
     from: i64,
     now: Time,
 ) -> Result<Vec<LeftBehind>, Error> {
-    let open = StepRow::open(conn, &run.id).await?;
-    let before = open.iter().filter(|step| step.seq < from);
-    let before: Vec<_> = before.map(|step| facts(&run.id, step)).collect();
+    let open = StepRow::open_listed(conn, &run.id).await?;
+    let before = open.into_iter().filter(|step| step.seq < from);
+    let before = before.map(|step| Ok(facts(&run.id, &step.undamaged()?)));
+    let before = before.collect::<Result<Vec<_>, Error>>()?;
     let mut left = left_behind(&before, now);
     left.extend(effects_from(conn, run, from, now).await?);
     Ok(left)
@@ -389,6 +398,8 @@ async fn checked(
         damaged,
         ..Checked::default()
     };
+    // Steps that the index of notable ones does not know of.
+    let mut unknown = Vec::new();
     let (mut last, mut bytes) = (run.steps, 0);
     while last > (run.steps - CHECKED_MAX).max(0) && bytes < CHECKED_BYTES {
         let first = (last - STRIDE).max(0) + 1;
@@ -401,9 +412,9 @@ async fn checked(
             let result = row.opt_text().and_then(|text| Ok((text, row.opt_hash()?)));
             for step in StepRow::listed(vec![row])? {
                 missing.remove(&step.seq);
-                // An index that does not know of a step that waits is damaged too.
-                if is_notable(&step) && !steps.iter().any(|it| it.seq == step.seq) {
-                    found.damaged.push(step.seq);
+                let known = |it: &StepFacts| it.seq == step.seq;
+                if is_notable(&step) && !step.damaged && !steps.iter().any(known) {
+                    unknown.push(step.seq);
                 }
                 if !step.damaged && step.status != StepStatus::Committed {
                     continue;
@@ -420,6 +431,14 @@ async fn checked(
             }
         }
         found.damaged.extend(missing);
+    }
+    // Unless there were more than are read, or something happened in between.
+    if !unknown.is_empty() && (steps.len() as i64) < NOTABLE_MAX {
+        let now = RunRow::load(conn, &run.id).await?;
+        let still = |now: &RunRow| (now.version, now.updated_at) == (run.version, run.updated_at);
+        if now.as_ref().is_some_and(still) {
+            found.damaged.extend(unknown);
+        }
     }
     found.damaged.sort_unstable();
     found.damaged.dedup();

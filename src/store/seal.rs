@@ -164,9 +164,30 @@ impl Table {
         rest: &'static str,
         params: Vec<Param>,
     ) -> Result<Vec<Row>, Error> {
-        let sql = format!("SELECT {}, seal FROM {} {rest}", self.columns, self.name);
-        let rows = conn.fetch_built(sql.into(), params).await?;
+        let rows = self.stored(conn, rest, params).await?;
         rows.into_iter().map(|row| self.open(row)).collect()
+    }
+
+    /// The same for what is only shown: a damaged row is left out, and verification names it.
+    pub async fn sound_ones(
+        &self,
+        conn: &mut dyn Connection,
+        rest: &'static str,
+        params: Vec<Param>,
+    ) -> Result<Vec<Row>, Error> {
+        let rows = self.stored(conn, rest, params).await?;
+        let opened = rows.into_iter().map(|row| self.open(row));
+        Ok(opened.filter_map(sound).collect())
+    }
+
+    async fn stored(
+        &self,
+        conn: &mut dyn Connection,
+        rest: &'static str,
+        params: Vec<Param>,
+    ) -> Result<Vec<Row>, Error> {
+        let sql = format!("SELECT {}, seal FROM {} {rest}", self.columns, self.name);
+        conn.fetch_built(sql.into(), params).await
     }
 
     /// A page of rows as `columns, seal` and the JSON beside; after the row of this key, of one run or of all.
@@ -243,6 +264,12 @@ impl Table {
         }
         words.join(", ")
     }
+}
+
+/// What was read of a row that matches its seal; another one is logged.
+pub fn sound<T>(read: Result<T, Error>) -> Option<T> {
+    read.inspect_err(|error| tracing::error!(%error, "a damaged row is left out"))
+        .ok()
 }
 
 /// JSON behind its own hash: a flipped bit in either is noticed when it is read. An empty list says it all.

@@ -69,7 +69,7 @@ async fn draw(
     let window = query.window.map_or(whole, |it| it.within(whole));
     let id = &run.id;
     let range = match query.axis {
-        Axis::Steps => (window.from, window.to - 1),
+        Axis::Steps => (window.from, (window.to - 1).min(run.steps)),
         Axis::Time => steps_between(conn, id, window).await?,
     };
     let mut notables = notables(conn, id, range).await?;

@@ -64,6 +64,15 @@ async fn a_long_run_has_no_more_bars_than_fit_and_loses_no_step(on: Engine) {
     }
 }
 
+async fn a_run_without_steps_has_no_bars(on: Engine) {
+    let api = on.shared().await;
+    let run = api.create(json!({})).await;
+    for axis in ["time", "steps"] {
+        let drawn = bars(&timeline(&api, &run, json!({"axis": axis})).await);
+        assert_eq!(drawn, [], "on {axis}");
+    }
+}
+
 async fn a_part_that_fits_is_shown_step_by_step_with_names(on: Engine) {
     let api = on.shared().await;
     let agent = api.agent(json!({})).await;
@@ -247,6 +256,7 @@ async fn a_run_that_stopped_is_never_shown_as_it_ran(on: Engine) {
 both_engines!(
     a_run_that_stopped_is_never_shown_as_it_ran,
     a_long_run_has_no_more_bars_than_fit_and_loses_no_step,
+    a_run_without_steps_has_no_bars,
     a_part_that_fits_is_shown_step_by_step_with_names,
     tries_gaps_phases_flags_and_children_are_told,
     a_window_of_rows_surrounds_the_step_that_matters,

@@ -1,4 +1,4 @@
-//! Changes applied to a state. Subtrees are shared, so the state before stays as it was at no cost.
+//! Changes applied to a state. Subtrees are shared with who else has them, and changed in place where nobody has.
 
 use super::{Change, as_text, text};
 use crate::domain::{
@@ -12,8 +12,7 @@ type Step<T> = Result<T, &'static str>;
 const MANY: usize = 32;
 const BLOCK: usize = 512;
 
-pub(super) fn apply(old: &Tree, changes: &[Change]) -> Result<Tree, PatchError> {
-    let mut state = old.clone();
+pub(super) fn apply(mut state: Tree, changes: &[Change]) -> Result<Tree, PatchError> {
     let mut done = 0;
     while let Some(change) = changes.get(done) {
         let at = |index: usize| {

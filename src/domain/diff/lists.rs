@@ -17,6 +17,8 @@ mod short;
 
 /// Up to so many pairs of items are all weighed.
 const PAIRS_MAX: usize = 256;
+/// Up to so many pairs of hashes the most equal ones are found.
+const EXACT_MAX: usize = 1 << 20;
 /// Keys whose value tells one item of a list from another.
 const IDENTITIES: [&str; 6] = ["id", "_id", "key", "uuid", "seq", "name"];
 
@@ -93,7 +95,7 @@ fn long(a: &[Tree], b: &[Tree], work: &mut Work) -> Vec<Match> {
     };
     let (p, q) = only_in_both(&x, &y);
     let pick = |items: &[u32], at: &[usize]| at.iter().map(|i| items[*i]).collect::<Vec<_>>();
-    for (i, j) in sequence::common(&pick(&x, &p), &pick(&y, &q)) {
+    for (i, j) in sequence::common(&pick(&x, &p), &pick(&y, &q), EXACT_MAX) {
         pairing.take(same(p[i], q[j]));
     }
     let anchors: Vec<(usize, usize)> = pairing.matches.iter().map(|m| (m.old, m.new)).collect();

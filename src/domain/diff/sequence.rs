@@ -7,15 +7,13 @@ use similar::{
 };
 use std::{collections::HashMap, hash::Hash};
 
-/// Up to so many pairs the longest common subsequence is found.
-const EXACT_MAX: usize = 1 << 20;
 /// Between anchors, and where there are none.
 const WINDOW_MAX: usize = 1 << 16;
 
-/// Pairs of equal items, ascending on both sides.
-pub fn common(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
+/// Pairs of equal items, ascending on both sides; the most there are, where there are at most `exact_max` pairs of items.
+pub fn common(old: &[u32], new: &[u32], exact_max: usize) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
-    if old.len().saturating_mul(new.len()) <= EXACT_MAX {
+    if old.len().saturating_mul(new.len()) <= exact_max {
         exact(old, new, 0, 0, &mut out);
         return out;
     }
@@ -53,7 +51,7 @@ pub fn numbered<T: Hash + Eq>(
 }
 
 /// The steps from one to the other, in order.
-pub fn compared(old: &[u32], new: &[u32]) -> Vec<DiffOp> {
+fn compared(old: &[u32], new: &[u32]) -> Vec<DiffOp> {
     let mut steps = Compact::new(Replace::new(Capture::new()), old, new);
     let Ok(()) = myers::diff(&mut steps, old, 0..old.len(), new, 0..new.len());
     steps.into_inner().into_inner().into_ops()

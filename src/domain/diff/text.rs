@@ -1,8 +1,7 @@
 //! Changes inside a string: which pieces of it became others, on the borders of words.
 
 use serde::{Deserialize, Serialize};
-use similar::DiffOp;
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use super::{delta::Work, sequence};
 
@@ -27,8 +26,12 @@ impl Edit {
     }
 }
 
-/// More pairs of tokens than this are not compared one by one.
-const PAIRS_MAX: usize = 1 << 18;
+/// Up to so many pairs of tokens the fewest edits are found.
+const EXACT_MAX: usize = 1 << 18;
+/// Longer texts are compared by lines first, in bytes.
+const LONG: usize = 2 << 10;
+/// Texts of fewer words are compared whatever they are.
+const STRANGERS_MIN: usize = 32;
 /// Kept text this short between two edits is read over: they are one.
 const GAP_MAX: usize = 2;
 /// How far an edit is widened to the border of a word.
@@ -57,40 +60,48 @@ pub(super) fn edits(old: &str, new: &str, work: &mut Work) -> Vec<Edit> {
 
 type Span = (Range<usize>, Range<usize>);
 
-/// What differs between two texts that share neither head nor tail: by words, by lines where there are too many.
+/// What differs between two texts that share neither head nor tail: by words, by lines first where both are long.
 fn hunks(a: &str, b: &str, work: &mut Work, out: &mut Vec<Span>) {
+    let (x, y) = (lines(a), lines(b));
+    let long = a.len().min(b.len()) > LONG && x.len() > 1 && y.len() > 1;
+    if !long || !work.spend(x.len() + y.len()) {
+        return by_words(a, b, work, |x, y| out.push((x, y)));
+    }
+    compared(a, b, &x, &y, |x, y| {
+        by_words(&a[x.clone()], &b[y.clone()], work, |u, v| {
+            let old = u.start + x.start..u.end + x.start;
+            out.push((old, v.start + y.start..v.end + y.start));
+        });
+    });
+}
+
+fn by_words(a: &str, b: &str, work: &mut Work, mut found: impl FnMut(Range<usize>, Range<usize>)) {
     if a.is_empty() && b.is_empty() {
         return;
     }
-    let whole = (0..a.len(), 0..b.len());
-    if a.is_empty() || b.is_empty() {
-        return out.push(whole);
-    }
     let (x, y) = (words(a), words(b));
-    if x.len() * y.len() <= PAIRS_MAX {
-        match work.spend(x.len() + y.len()) {
-            true => compared(a, b, &x, &y, |x, y| out.push((x, y))),
-            false => out.push(whole),
-        }
-        return;
+    let none = x.is_empty() || y.is_empty() || !work.spend(x.len() + y.len());
+    if none || strangers(a, b, &x, &y) {
+        return found(0..a.len(), 0..b.len());
     }
-    let (x, y) = (lines(a), lines(b));
-    if x.len() * y.len() > PAIRS_MAX || !work.spend(x.len() + y.len()) {
-        return out.push(whole);
+    compared(a, b, &x, &y, found);
+}
+
+/// Hardly any two words in a row stand in both: neither is an edit of the other. Looking for the words that both
+/// happen to have would cost the most, and tell a reader nothing.
+fn strangers(a: &str, b: &str, x: &[Range<usize>], y: &[Range<usize>]) -> bool {
+    fn pairs<'a>(text: &'a str, spans: &[Range<usize>]) -> Vec<(&'a str, &'a str)> {
+        let tokens = spans.iter().map(|span| &text[span.clone()]);
+        let words: Vec<&str> = tokens.filter(|it| !it.trim().is_empty()).collect();
+        words.windows(2).map(|two| (two[0], two[1])).collect()
     }
-    compared(a, b, &x, &y, |x, y| {
-        let (p, q) = (&a[x.clone()], &b[y.clone()]);
-        let (u, v) = (words(p), words(q));
-        if u.len() * v.len() > PAIRS_MAX || !work.spend(u.len() + v.len()) {
-            return out.push((x, y));
-        }
-        compared(p, q, &u, &v, |u, v| {
-            out.push((
-                u.start + x.start..u.end + x.start,
-                v.start + y.start..v.end + y.start,
-            ));
-        });
-    });
+    let (old, new) = (pairs(a, x), pairs(b, y));
+    let fewer = old.len().min(new.len());
+    if fewer < STRANGERS_MIN {
+        return false;
+    }
+    let known: HashSet<_> = old.into_iter().collect();
+    8 * new.iter().filter(|pair| known.contains(*pair)).count() < fewer
 }
 
 fn compared(
@@ -107,14 +118,19 @@ fn compared(
         x.iter().map(|span| &a[span.clone()]),
         y.iter().map(|span| &b[span.clone()]),
     );
-    for op in sequence::compared(&old, &new) {
-        let (old, new) = (op.old_range(), op.new_range());
-        if !matches!(op, DiffOp::Equal { .. }) {
+    let mut reached = (0, 0);
+    let end = (x.len(), y.len());
+    for (i, j) in sequence::common(&old, &new, EXACT_MAX)
+        .into_iter()
+        .chain([end])
+    {
+        if (i, j) != reached {
             found(
-                start(x, old.start, a.len())..start(x, old.end, a.len()),
-                start(y, new.start, b.len())..start(y, new.end, b.len()),
+                start(x, reached.0, a.len())..start(x, i, a.len()),
+                start(y, reached.1, b.len())..start(y, j, b.len()),
             );
         }
+        reached = (i + 1, j + 1);
     }
 }
 

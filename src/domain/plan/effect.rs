@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::facts::StepFacts;
-use crate::domain::{status::StepStatus, step::Effect, time::Time};
+use crate::domain::{status::StepStatus, step::Effect, time::Time, words};
 
 /// A change of the world outside that a step makes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct EffectAhead {
 impl EffectAhead {
     pub fn announced(effect: &Effect) -> Self {
         Self {
-            words: words(effect),
+            words: in_words(effect),
             target: effect.target.clone(),
             key: None,
             dedupe_ms: effect.dedupe_ms,
@@ -63,7 +63,7 @@ impl EffectAhead {
     }
 }
 
-fn words(effect: &Effect) -> String {
+fn in_words(effect: &Effect) -> String {
     let said = effect.description.as_deref().filter(|it| !it.is_empty());
     said.unwrap_or(&effect.target).to_owned()
 }
@@ -76,6 +76,27 @@ pub struct LeftBehind {
     pub name: String,
     pub status: StepStatus,
     pub effect: EffectAhead,
+}
+
+impl LeftBehind {
+    /// A step of which only its number is known for certain: it may have done anything.
+    pub fn damaged(seq: i64) -> Self {
+        let unknown = || words::DAMAGED.to_owned();
+        Self {
+            seq,
+            name: unknown(),
+            status: StepStatus::Crashed,
+            effect: EffectAhead {
+                words: unknown(),
+                target: unknown(),
+                key: None,
+                dedupe_ms: None,
+                window_ends: None,
+                window_over: false,
+                unknown: true,
+            },
+        }
+    }
 }
 
 /// The effects among these steps that happened, or may have.

@@ -1,5 +1,7 @@
 //! What a plan is made from: everything recorded that it needs, and nothing else.
 
+use std::collections::BTreeSet;
+
 use super::{Checked, EffectAhead, PlanAction, PlanStep, RefFacts, Saved, Span, Taker, why};
 use crate::domain::{
     attempt::Evidence,
@@ -65,18 +67,16 @@ impl Facts<'_> {
         self.until.is_none_or(|until| seq < until)
     }
 
-    /// Plain commits: whatever is no step of its own.
+    /// Plain commits: whatever is no step of its own, and not damaged.
     pub(super) fn spans(&self) -> Vec<Span> {
         let end = self
             .until
             .map_or(self.run.steps, |until| (until - 1).min(self.run.steps));
         let mut spans = Vec::new();
         let mut from = 1;
-        let edges = self
-            .steps
-            .iter()
-            .map(|step| step.seq)
-            .filter(|seq| *seq <= end);
+        let own = self.steps.iter().map(|step| step.seq);
+        let edges: BTreeSet<i64> = own.chain(self.integrity.damaged.iter().copied()).collect();
+        let edges = edges.into_iter().filter(|seq| *seq <= end);
         for seq in edges.chain([end + 1]) {
             if seq > from {
                 spans.push(Span { from, to: seq - 1 });

@@ -72,7 +72,9 @@ async fn causes(conn: &mut dyn Connection) -> Result<Vec<Cause>, Error> {
     for _ in 0..CAUSES_READ {
         let row = conn.fetch_one(NEXT_CAUSE, params![last.as_str()]).await?;
         let Some(mut row) = row else { break };
-        last = row.text()?;
+        // From a damaged one there is no way on: runs whose cause comes after it are shown one by one.
+        let Ok(cause) = row.text() else { break };
+        last = cause;
         let size = conn
             .fetch_one(SIZE, params![last.as_str(), COUNT_MAX])
             .await?;
@@ -112,7 +114,8 @@ async fn singles(
             read += rows.len();
             let before = from;
             for run in RunRow::listed(rows)? {
-                from = run.updated_at.0;
+                // The time of an unreadable one is not known: it never leads back.
+                from = from.max(run.updated_at.0);
                 let cause = Alike::of(&run.to_run()).map(|alike| alike.id());
                 let new = seen.insert(run.ord);
                 if new && !cause.is_some_and(|cause| grouped.contains(&cause)) {

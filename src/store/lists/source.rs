@@ -3,8 +3,8 @@
 
 use super::super::{
     Error,
-    engine::{Connection, Param, params},
-    rows::{RunRow, run_columns},
+    engine::{Connection, Param, Row, params},
+    rows::run_columns,
 };
 use crate::domain::{Problem, RunQuery, needs::Alike};
 
@@ -72,15 +72,15 @@ impl Source {
         }
     }
 
-    /// The next `limit` runs before `before`.
+    /// The rows of the next `limit` runs before `before`.
     pub async fn fetch(
         &self,
         conn: &mut dyn Connection,
         before: i64,
         limit: i64,
-    ) -> Result<Vec<RunRow>, Error> {
+    ) -> Result<Vec<Row>, Error> {
         let mut params = params![before, limit];
         params.extend(self.own.iter().cloned());
-        RunRow::listed(conn.fetch(self.sql, params).await?)
+        conn.fetch(self.sql, params).await
     }
 }

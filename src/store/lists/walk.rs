@@ -109,7 +109,7 @@ pub async fn scan(
         let rows = source.fetch(conn, before, stride).await?;
         let end = (rows.len() as i64) < stride;
         read += rows.len() as i64;
-        for run in rows {
+        for run in RunRow::listed(rows)? {
             if !query.fits(&run.to_run()) || !also(&run) {
                 before = run.ord;
                 continue;

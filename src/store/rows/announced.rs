@@ -1,13 +1,15 @@
 //! The table `announced`: steps that a plan named, each until it begins.
 
 use serde_json::Value;
+use std::collections::HashMap;
 
 use super::{
     super::{
-        engine::{Connection, params},
+        engine::{Connection, Row, params},
+        fresh::steps_among,
         seal::Table,
     },
-    RunRow, opt_text,
+    RunRow, StepRow, opt_text,
 };
 use crate::{
     domain::{RunId, StepStatus, protocol::PlannedStep, run::Announced},
@@ -120,41 +122,44 @@ impl Announcements {
     }
 
     async fn read(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Announced>, Error> {
-        let sql = "SELECT a.run, a.idx, a.key, a.name, a.kind, a.tool, a.effect, a.seq, a.skipped, a.seal, s.status \
-             FROM announced a LEFT JOIN steps s ON s.run = a.run AND s.seq = a.seq \
-             WHERE a.run = $1 ORDER BY a.idx";
-        let rows = conn.fetch(sql, params![run.as_str()]).await?;
-        rows.into_iter()
-            .map(|mut row| {
-                row.begin_seal(&TABLE);
-                let (_, idx) = (row.text()?, row.int()?);
-                let mut announced = Announced {
-                    key: row
-                        .opt_text()?
-                        .map(|key| key.try_into().map_err(Error::Damaged))
-                        .transpose()?,
-                    name: row.text()?,
-                    kind: row.word()?,
-                    tool: row.opt_text()?,
-                    effect: row.opt_json()?,
-                    seq: row.opt_int()?,
-                    status: StepStatus::Pending,
-                };
-                let skipped = row.opt_text()?;
-                if !row.end_seal()? {
-                    return Err(Error::damaged(format!("announcement {idx} of run {run}")));
-                }
-                announced.status = match (row.opt_word()?, skipped) {
-                    (Some(status), _) => status,
-                    (None, _) if announced.seq.is_some() => {
-                        let place = format!("the step of announcement {idx} of run {run}");
-                        return Err(Error::damaged(place));
-                    }
-                    (None, Some(_)) => StepStatus::Skipped,
-                    (None, None) => StepStatus::Pending,
-                };
-                Ok(announced)
-            })
-            .collect()
+        let all = "WHERE run = $1 ORDER BY idx";
+        let rows = TABLE.select(conn, all, params![run.as_str()]).await?;
+        let mut found = rows
+            .into_iter()
+            .map(announced)
+            .collect::<Result<Vec<_>, _>>()?;
+        let begun: Vec<i64> = found.iter().filter_map(|it| it.seq).collect();
+        let steps = steps_among(conn, run, &begun).await?;
+        let steps: HashMap<i64, StepRow> = steps.into_iter().map(|it| (it.seq, it)).collect();
+        for announced in &mut found {
+            let Some(seq) = announced.seq else { continue };
+            match steps.get(&seq).filter(|step| !step.damaged) {
+                Some(step) => announced.status = step.status,
+                None => announced.damaged = true,
+            }
+        }
+        Ok(found)
     }
+}
+
+fn announced(mut row: Row) -> Result<Announced, Error> {
+    row.skip(2)?;
+    let key = row
+        .opt_text()?
+        .map(|key| key.try_into().map_err(Error::Damaged));
+    let (name, kind, tool) = (row.text()?, row.word()?, row.opt_text()?);
+    let (effect, seq, skipped) = (row.opt_json()?, row.opt_int()?, row.opt_text()?);
+    Ok(Announced {
+        key: key.transpose()?,
+        name,
+        kind,
+        tool,
+        effect,
+        seq,
+        status: match skipped {
+            Some(_) => StepStatus::Skipped,
+            None => StepStatus::Pending,
+        },
+        damaged: false,
+    })
 }

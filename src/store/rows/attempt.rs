@@ -6,7 +6,7 @@ use super::{
     super::{
         bulk::Bulk,
         engine::{Connection, Param, Row, params},
-        seal::Table,
+        seal::{self, Table},
     },
     opt_text, sealed,
 };
@@ -157,17 +157,16 @@ impl AttemptRow {
         row.map(|mut row| Self::read(&mut row)).transpose()
     }
 
-    /// The attempts that the rest of the statement chooses.
-    pub async fn some(
+    /// The attempts that the rest of the statement chooses, as far as they are sound: to be shown.
+    pub async fn sound_ones(
         conn: &mut dyn Connection,
         rest: &str,
         params: Vec<Param>,
     ) -> Result<Vec<Self>, Error> {
         let sql = format!("SELECT {} FROM attempts {rest}", columns!());
         let rows = conn.fetch_built(sql.into(), params).await?;
-        rows.into_iter()
-            .map(|mut row| Self::read(&mut row))
-            .collect()
+        let read = rows.into_iter().map(|mut row| Self::read(&mut row));
+        Ok(read.filter_map(seal::sound).collect())
     }
 
     /// The row of a new attempt, for [`INSERT`].

@@ -12,6 +12,7 @@ use crate::{
 #[derive(Default)]
 pub struct Builder {
     built: Option<Built>,
+    good: Option<i64>,
 }
 
 pub struct Built {
@@ -22,69 +23,33 @@ pub struct Built {
 }
 
 impl Builder {
-    /// Adds the next snapshot: its place in the chain is checked, its state only by [`Builder::checked`]. What does
-    /// not fit leaves everything as it was.
+    /// Adds the next snapshot: its place in the chain is checked, its state only by [`Builder::checked`]. After one
+    /// that does not fit only a keyframe does. The state before is changed in place: what costs is the change.
     pub fn push(&mut self, stored: &Stored) -> Result<&Built, Error> {
-        let before = self.built.as_ref().filter(|it| it.n + 1 == stored.n);
-        let (content, packing) = stored.encoding.split_once('+').unwrap_or_default();
-        let mut window = before.map(|it| it.window.clone()).unwrap_or_default();
-        if content == "keyframe" {
-            window.clear();
-        }
-        let plain = codec::unpack(packing, &stored.body, &window)?;
-        let tree = match (content, before) {
-            ("keyframe", _) => read_json(&plain)?,
-            ("change", Some(before)) => {
-                let changes: Vec<diff::Change> = read_json(&plain)?;
-                diff::apply(&before.tree, &changes).map_err(Error::damaged)?
-            }
-            ("delta", Some(before)) => {
-                let mut tree = before.tree.clone();
-                let ops: Vec<Op> = read_json(&plain)?;
-                tree.apply(&ops).map_err(Error::damaged)?;
-                tree
-            }
-            _ => {
-                return Err(Error::damaged(format!(
-                    "snapshot {} cannot be made without the one before",
-                    stored.n
-                )));
-            }
-        };
-        if content != "keyframe" {
-            window.push(plain.as_bytes());
-        }
-        let previous = match stored.n {
-            0 => Some(Hash::default()),
-            _ => before.map(|it| it.hash),
-        };
-        if previous.is_some_and(|hash| stored.hash != link(hash, stored.n, stored.state_hash)) {
-            return Err(Error::damaged(format!(
-                "snapshot {} does not follow from the one before",
-                stored.n
-            )));
-        }
-        Ok(self.built.insert(Built {
-            n: stored.n,
-            hash: stored.hash,
-            tree,
-            window,
-        }))
+        let before = self.built.take().filter(|it| it.n + 1 == stored.n);
+        let built = next(before, stored)?;
+        self.good = Some(built.n);
+        Ok(self.built.insert(built))
     }
 
     /// Adds the next snapshot, and holds its state against its hash.
-    pub fn checked(&mut self, stored: &Stored) -> Result<(), Error> {
-        let shared = self.built.as_ref().map(Built::shared);
-        let hash = self.push(stored)?.tree.hash();
-        if hash != stored.state_hash {
-            self.built = shared;
+    pub fn checked(&mut self, stored: &Stored) -> Result<&Built, Error> {
+        let good = self.good;
+        if self.push(stored)?.tree.hash() != stored.state_hash {
+            (self.built, self.good) = (None, good);
             return Err(mismatch(stored.n));
         }
-        Ok(())
+        self.built.as_ref().ok_or_else(|| mismatch(stored.n))
     }
 
-    pub fn last(&self) -> Option<&Built> {
-        self.built.as_ref()
+    /// The snapshot that was added last, if it fitted.
+    pub fn reached(&self) -> Option<i64> {
+        self.built.as_ref().map(|it| it.n)
+    }
+
+    /// The newest snapshot that fitted.
+    pub fn good(&self) -> Option<i64> {
+        self.good
     }
 
     pub fn finish(self) -> Option<Built> {
@@ -93,20 +58,61 @@ impl Builder {
 
     /// Goes on from a state that was built elsewhere.
     pub fn from(built: Built) -> Self {
-        Self { built: Some(built) }
+        Self {
+            good: Some(built.n),
+            built: Some(built),
+        }
     }
 }
 
-impl Built {
-    /// The same once more; subtrees are shared.
-    fn shared(&self) -> Self {
-        Self {
-            n: self.n,
-            hash: self.hash,
-            tree: self.tree.clone(),
-            window: self.window.clone(),
-        }
+/// The state of a snapshot, made of the one before.
+fn next(before: Option<Built>, stored: &Stored) -> Result<Built, Error> {
+    let (content, packing) = stored.encoding.split_once('+').unwrap_or_default();
+    let (previous, tree, mut window) = match before {
+        Some(it) => (Some(it.hash), Some(it.tree), it.window),
+        None => Default::default(),
+    };
+    if content == "keyframe" {
+        window.clear();
     }
+    let plain = codec::unpack(packing, &stored.body, &window)?;
+    let tree = match (content, tree) {
+        ("keyframe", _) => read_json(&plain)?,
+        ("change", Some(tree)) => {
+            let changes: Vec<diff::Change> = read_json(&plain)?;
+            diff::applied(tree, &changes).map_err(Error::damaged)?
+        }
+        ("delta", Some(mut tree)) => {
+            let ops: Vec<Op> = read_json(&plain)?;
+            tree.apply(&ops).map_err(Error::damaged)?;
+            tree
+        }
+        _ => {
+            return Err(Error::damaged(format!(
+                "snapshot {} cannot be made without the one before",
+                stored.n
+            )));
+        }
+    };
+    if content != "keyframe" {
+        window.push(plain.as_bytes());
+    }
+    let previous = match stored.n {
+        0 => Some(Hash::default()),
+        _ => previous,
+    };
+    if previous.is_some_and(|hash| stored.hash != link(hash, stored.n, stored.state_hash)) {
+        return Err(Error::damaged(format!(
+            "snapshot {} does not follow from the one before",
+            stored.n
+        )));
+    }
+    Ok(Built {
+        n: stored.n,
+        hash: stored.hash,
+        tree,
+        window,
+    })
 }
 
 pub fn mismatch(n: i64) -> Error {

@@ -22,6 +22,9 @@ use crate::{
 
 /// What reading one more row costs, in bytes of JSON: many small deltas count, too.
 const ROW_WEIGHT: i64 = 256;
+/// A keyframe comes when the deltas since the last one weigh so many times the state: storage follows the change, and
+/// a state is never more than about three times itself to read.
+const KEYFRAME_WEIGHT: i64 = 2;
 /// A patch larger than this is compared with what it changed: agents may send more than changes.
 const PATCH_MAX: usize = 8 << 10;
 
@@ -35,8 +38,7 @@ pub struct Held {
     pub hash: Hash,
     pub tree: Tree,
     pub(super) keyframe: i64,
-    /// What reading the deltas since the keyframe costs. A keyframe comes when it outweighs the state: so storage
-    /// follows the change, and a state is never more than about twice itself to read.
+    /// What reading the deltas since the keyframe costs, in bytes of JSON.
     pub(super) weight: i64,
     pub(super) window: Window,
 }
@@ -86,13 +88,12 @@ impl Held {
         change: Change,
         state_max: usize,
     ) -> Result<Vec<Param>, Error> {
-        let (tree, delta) = self.changed(change, state_max)?;
-        self.tree = tree;
+        let delta = self.change(change, state_max)?;
         self.snapshot += 1;
         self.hash = link(self.hash, self.snapshot, self.tree.hash());
         if let Some(delta) = delta {
             self.weight += delta.len() as i64 + ROW_WEIGHT;
-            if self.weight <= self.tree.size() as i64 + ROW_WEIGHT {
+            if self.weight <= KEYFRAME_WEIGHT * self.tree.size() as i64 + ROW_WEIGHT {
                 return self.row(run, seq, at, Some(delta));
             }
         }
@@ -100,22 +101,22 @@ impl Held {
         self.row(run, seq, at, None)
     }
 
-    /// The next state, and the change that makes it as it is stored; `None` where only the whole state will do.
-    fn changed(&self, change: Change, state_max: usize) -> Result<(Tree, Option<Vec<u8>>), Error> {
-        let (tree, changes) = match change {
-            Change::Patch(ops) => {
-                let mut tree = self.tree.clone();
-                tree.apply_within(&ops, state_max)
-                    .map_err(|e| match e.why {
-                        TOO_LARGE => Problem::too_large("state", state_max),
-                        _ => Problem::new(Code::PatchFailed, e.to_string())
-                            .with("path", &e.path)
-                            .with("operation", e.index),
-                    })?;
-                let said = said(&ops).filter(|said| sizes(said) <= PATCH_MAX);
-                let said = said.filter(|said| said.len() < 2 || self.makes(said, &tree));
-                (tree, said)
-            }
+    /// Makes the next state; answers the change that makes it as it is stored, or `None` where only the whole state
+    /// will do.
+    fn change(&mut self, change: Change, state_max: usize) -> Result<Option<Vec<u8>>, Error> {
+        let (tree, said) = match change {
+            Change::Patch(ops) => match said(&ops).filter(|said| sizes(said) <= PATCH_MAX) {
+                // One operation says what changed: nothing is compared with the state before, nothing is copied.
+                Some(said) if said.len() < 2 => {
+                    patched(&mut self.tree, &ops, state_max)?;
+                    return stored(&said).map(Some);
+                }
+                said => {
+                    let mut tree = self.tree.clone();
+                    patched(&mut tree, &ops, state_max)?;
+                    (tree, said)
+                }
+            },
             Change::Whole(state) => {
                 let tree = Tree::from(state);
                 if tree.size() > state_max {
@@ -124,19 +125,22 @@ impl Held {
                 (tree, None)
             }
         };
-        let (tree, changes) = match changes {
-            Some(said) => (tree, said),
-            None => {
-                let changes = diff::forward(diff::diff(&self.tree, &tree));
-                // What it makes shares what it can with the state before.
-                match diff::apply(&self.tree, &changes) {
-                    Ok(made) if made.hash() == tree.hash() => (made, changes),
-                    _ => return Ok((tree, None)),
-                }
+        if let Some(said) = said.filter(|said| self.makes(said, &tree)) {
+            self.tree = tree;
+            return stored(&said).map(Some);
+        }
+        let changes = diff::forward(diff::diff(&self.tree, &tree));
+        // What it makes shares what it can with the state before.
+        match diff::apply(&self.tree, &changes) {
+            Ok(made) if made.hash() == tree.hash() => {
+                self.tree = made;
+                stored(&changes).map(Some)
             }
-        };
-        let delta = serde_json::to_vec(&changes).map_err(Error::damaged)?;
-        Ok((tree, Some(delta)))
+            _ => {
+                self.tree = tree;
+                Ok(None)
+            }
+        }
     }
 
     fn makes(&self, changes: &[diff::Change], tree: &Tree) -> bool {
@@ -176,6 +180,20 @@ impl Held {
             self.hash,
         ]))
     }
+}
+
+/// Applies all operations, or none.
+fn patched(tree: &mut Tree, ops: &[Op], state_max: usize) -> Result<(), Problem> {
+    tree.apply_within(ops, state_max).map_err(|e| match e.why {
+        TOO_LARGE => Problem::too_large("state", state_max),
+        _ => Problem::new(Code::PatchFailed, e.to_string())
+            .with("path", &e.path)
+            .with("operation", e.index),
+    })
+}
+
+fn stored(changes: &[diff::Change]) -> Result<Vec<u8>, Error> {
+    serde_json::to_vec(changes).map_err(Error::damaged)
 }
 
 /// A patch in the form that is stored; `None` if it copies, which only a comparison can tell.

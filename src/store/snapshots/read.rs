@@ -53,7 +53,7 @@ fn last_sound(stored: &[Stored]) -> Option<i64> {
             break;
         }
     }
-    builder.last().map(|built| built.n)
+    builder.good()
 }
 
 /// The newest good snapshot before a damaged one.
@@ -161,12 +161,8 @@ pub async fn stretch(
     let (mut builder, mut states) = (Builder::default(), Vec::new());
     for row in stored::chain(conn, run, n).await? {
         let stored = Stored::read(row)?;
-        builder.checked(&stored)?;
-        states.extend(
-            builder
-                .last()
-                .map(|it| StateAt::of(&stored, it.tree.clone())),
-        );
+        let built = builder.checked(&stored)?;
+        states.push(StateAt::of(&stored, built.tree.clone()));
     }
     Ok(states)
 }

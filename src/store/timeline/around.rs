@@ -32,7 +32,7 @@ pub(super) async fn gaps(
     }
     let newest = "WHERE run = $1 ORDER BY epoch DESC LIMIT $2";
     let params = params![run.id.as_str(), LEASES_MAX];
-    let rows = tables::LEASES.select(conn, newest, params).await?;
+    let rows = tables::LEASES.sound_ones(conn, newest, params).await?;
     let mut gaps = Vec::new();
     // From the newest lease back: each gap reaches from a lease's end to what came after it.
     let mut until = end;
@@ -101,7 +101,7 @@ async fn announced_milestone(
 ) -> Result<Option<String>, Error> {
     let next = "WHERE run = $1 AND kind = $2 AND seq IS NULL ORDER BY idx LIMIT 1";
     let params = params![run.as_str(), Kind::Milestone.as_str()];
-    let rows = announced::TABLE.select(conn, next, params).await?;
+    let rows = announced::TABLE.sound_ones(conn, next, params).await?;
     let Some(mut row) = rows.into_iter().next() else {
         return Ok(None);
     };
@@ -111,7 +111,7 @@ async fn announced_milestone(
 
 pub(super) async fn flags(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Flag>, Error> {
     let newest = "WHERE run = $1 ORDER BY id DESC LIMIT $2";
-    let made = decisions::some(conn, newest, params![run.as_str(), FLAGS_MAX]).await?;
+    let made = decisions::shown(conn, newest, params![run.as_str(), FLAGS_MAX]).await?;
     let flag = |it: Decision| Flag {
         kind: it.kind,
         author: it.author,

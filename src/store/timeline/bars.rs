@@ -63,7 +63,7 @@ async fn split_attempts(
          WHERE s.run = $1 AND s.seq >= $2 AND s.seq <= $3 AND s.attempts > 1) \
          ORDER BY seq, attempt LIMIT $4";
     let params = params![run.as_str(), first, last, CELLS_MAX];
-    let attempts = AttemptRow::some(conn, retried, params).await?;
+    let attempts = AttemptRow::sound_ones(conn, retried, params).await?;
     let own: HashMap<i64, Look> = bars.iter().map(|bar| (bar.first, bar.look)).collect();
     for attempt in attempts {
         let place = bars.iter().rposition(|bar| bar.first == attempt.seq);

@@ -49,7 +49,7 @@ impl Walk<'_> {
                     let why = format!("it is missing: the next one is {}", stored.n);
                     self.damaged_state(run, n, &builder, Error::damaged(why));
                 }
-                let reached = builder.last().is_some_and(|it| it.n + 1 == stored.n);
+                let reached = builder.reached() == Some(stored.n - 1);
                 let whole = stored.keyframe == stored.n;
                 if let Err(error) = builder.checked(&stored)
                     // A state that is made from a damaged one is not to be had either: named once.
@@ -94,7 +94,7 @@ impl Walk<'_> {
     }
 
     fn damaged_state(&mut self, run: &RunRow, n: i64, builder: &Builder, why: Error) {
-        let last_good = builder.last().map(|it| it.n).filter(|good| *good < n);
+        let last_good = builder.good().filter(|good| *good < n);
         let why = why.what();
         self.damage(Some(&run.id), format!("snapshot {n}"), why, last_good);
     }

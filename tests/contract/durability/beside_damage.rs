@@ -52,7 +52,72 @@ async fn a_lease_ends_beside_that_of_a_damaged_run(on: Engine) {
     assert_eq!(listed["runs"].as_array().map(Vec::len), Some(2), "{listed}");
 }
 
+/// The plan never says of a damaged step that its result is replayed.
+async fn a_plan_names_a_damaged_step_and_refuses_to_resume_over_it(on: Engine) {
+    let mut server = Server::start(on).await;
+    let api = server.api();
+    let run = api.create(json!({"on_crash": "hold"})).await;
+    let agent = api.lease(&run, json!({})).await;
+    for key in ["one", "two", "three"] {
+        agent.does(key, json!({"result": 1})).await;
+    }
+    agent.executes("four", json!({})).await;
+    agent.release(json!({})).await.is(200);
+    let sql = "UPDATE steps SET name = 'other' WHERE run = '{}' AND seq = 2";
+    damaged(&mut server, sql, &run).await;
+    let api = server.api();
+    let plan = api.get(&format!("/v1/runs/{run}/plan")).await.is(200);
+    assert_eq!(plan["integrity"]["damaged"], json!([2]), "{plan}");
+    let steps = plan["steps"].as_array().expect("lines");
+    let seqs: Vec<_> = steps.iter().map(|step| step["seq"].clone()).collect();
+    assert_eq!(json!(seqs), json!([1, 3, 4]), "{plan}");
+    let refused = plan["refused"].as_str().expect("a reason");
+    assert!(refused.contains("step 2 is damaged"), "{refused}");
+}
+
+/// A step that was announced is damaged: the run's page, its leases and its decisions do without its status.
+async fn a_damaged_step_that_was_announced_does_not_take_its_run_down(on: Engine) {
+    let mut server = Server::start(on).await;
+    let api = server.api();
+    let plan = json!([{"name": "load"}, {"name": "later"}]);
+    let run = api.create(json!({"plan": plan})).await;
+    let agent = api.lease(&run, json!({})).await;
+    let seq = agent.executes("a", json!({"name": "load"})).await;
+    agent.commit(seq, 1, json!({})).await.is(200);
+    agent.release(json!({})).await.is(200);
+    let sql = "UPDATE steps SET status = 'skipped' WHERE run = '{}'";
+    damaged(&mut server, sql, &run).await;
+    let api = server.api();
+    let known = api.run(&run).await;
+    assert_eq!(known["plan"][0]["damaged"], true, "{known}");
+    api.lease(&run, json!({})).await;
+}
+
+/// The row of one person is damaged: it lets nobody in, the others stay, and the server starts.
+async fn a_damaged_person_keeps_nobody_else_out(on: Engine) {
+    let mut server = Server::start(on).await;
+    let added = ["user", "add", "ana", "--role", "operator"];
+    let told = server.store.command(&added).await;
+    assert!(told.status.success(), "{told:?}");
+    damaged(
+        &mut server,
+        "UPDATE users SET role = 'viewer' WHERE name = '{}'",
+        "ana",
+    )
+    .await;
+    let listed = server.store.command(&["user", "list"]).await;
+    assert!(listed.status.success(), "{listed:?}");
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(
+        listed.contains("admin") && !listed.contains("ana"),
+        "{listed}"
+    );
+}
+
 both_engines! {
+    a_plan_names_a_damaged_step_and_refuses_to_resume_over_it,
+    a_damaged_step_that_was_announced_does_not_take_its_run_down,
+    a_damaged_person_keeps_nobody_else_out,
     a_worker_is_given_the_next_run_that_is_sound,
     a_lease_ends_beside_that_of_a_damaged_run,
 }

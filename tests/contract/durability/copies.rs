@@ -135,6 +135,48 @@ async fn a_fork_from_before_the_damage_is_the_way_out(on: Engine) {
     assert_eq!(next.lease["state"], json!({"n": 1}));
 }
 
+/// Which effect a damaged step had is not known: it is left behind by name all the same.
+async fn a_fork_leaves_no_damaged_effect_unnamed(on: Engine) {
+    let mut server = Server::start(on).await;
+    let agent = history(&server.api()).await;
+    let next = server.api().lease(&agent.run, json!({})).await;
+    let effect = json!({"effect": {"target": "card"}, "recovery": "ask"});
+    next.executes("charge", effect).await;
+    next.release(json!({})).await.is(200);
+    server.kill();
+    let sql = format!(
+        "UPDATE steps SET status = 'drashed' WHERE run = '{}' AND seq = 4",
+        agent.run
+    );
+    damage(&server, &sql).await;
+    server.restart().await;
+    let api = server.api();
+    let mut fork = json!({"kind": "fork", "step": 4, "reason": "before it"});
+    let refused = api.decide(&agent.run, fork.clone()).await;
+    refused.refused(409, "decision_refused");
+    fork["again"] = json!([4]);
+    api.decide(&agent.run, fork).await.is(200);
+}
+
+/// A question whose row is damaged waits in nobody's way: the run goes on in a fork from before it.
+async fn a_fork_from_before_a_damaged_gate_is_the_way_out(on: Engine) {
+    let mut server = Server::start(on).await;
+    let agent = history(&server.api()).await;
+    let next = server.api().lease(&agent.run, json!({})).await;
+    let gate = json!({"kind": "gate", "gate": {"title": "Go on?"}});
+    next.begin("ask", gate).await.is(200);
+    next.release(json!({})).await.is(200);
+    server.kill();
+    let sql = format!(
+        "UPDATE steps SET name = 'tell' WHERE run = '{}' AND seq = 4",
+        agent.run
+    );
+    damage(&server, &sql).await;
+    server.restart().await;
+    let fork = json!({"kind": "fork", "step": 4, "reason": "ask again"});
+    server.api().decide(&agent.run, fork).await.is(200);
+}
+
 async fn a_rewind_past_a_damaged_step_does_not_seal_it_anew(on: Engine) {
     let mut server = Server::start(on).await;
     let agent = history(&server.api()).await;
@@ -178,6 +220,8 @@ async fn a_decision_that_meets_damage_midway_leaves_nothing(on: Engine) {
 both_engines!(
     a_fork_copies_nothing_damaged,
     a_fork_from_before_the_damage_is_the_way_out,
+    a_fork_leaves_no_damaged_effect_unnamed,
+    a_fork_from_before_a_damaged_gate_is_the_way_out,
     a_rewind_past_a_damaged_step_does_not_seal_it_anew,
     a_decision_that_meets_damage_midway_leaves_nothing,
 );

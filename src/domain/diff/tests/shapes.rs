@@ -47,12 +47,28 @@ fn a_long_text_that_was_edited_is_a_few_pieces() {
     let mut new = old.clone();
     new.replace_range(100_000..100_005, "another");
     new.push_str("and an end");
-    let changes = holds(&tree(json!({"doc": old})), &tree(json!({"doc": new})));
-    assert!(weight(&changes) < 300_000);
-    let mut near = old.clone();
-    near.replace_range(100_000..100_005, "another");
-    let changes = holds(&tree(json!({"doc": old})), &tree(json!({"doc": near})));
-    assert!(weight(&changes) < 200, "{}", weight(&changes));
+    for (old, new) in [
+        (old.clone(), new.clone()),
+        (old.replace("96 ", "96\n"), new.replace("96 ", "96\n")),
+    ] {
+        let changes = holds(&tree(json!({"doc": old})), &tree(json!({"doc": new})));
+        assert!(weight(&changes) < 200, "{}", weight(&changes));
+    }
+}
+
+#[test]
+fn a_text_written_anew_is_one_change_and_an_edited_one_is_not() {
+    let text = |seed: usize| {
+        let entry = |i: usize| format!("{} {} ", ["paid", "open", "due"][(i + seed) % 3], i * seed);
+        (0..100).map(entry).collect::<String>()
+    };
+    let change = |new: String| holds(&tree(json!(text(7))), &tree(json!(new)));
+    assert!(matches!(
+        change(text(1_001)).as_slice(),
+        [Change::Replace { .. }]
+    ));
+    let edited = change(text(7).replace("due", "settled"));
+    assert!(matches!(edited.as_slice(), [Change::Text { edits, .. }] if edits.len() == 33));
 }
 
 #[test]

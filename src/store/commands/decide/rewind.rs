@@ -71,14 +71,18 @@ impl Rewind {
     }
 }
 
-/// There is such a step, and it was not rewound past before.
+/// There is such a step, and it was not rewound past before. Of a damaged one that is not known: before it is the way out.
 pub async fn counts(tx: &mut Tx, run: &RunRow, seq: i64) -> Result<(), Error> {
-    match StepRow::load(tx.conn(), &run.id, seq).await? {
-        None => Err(Problem::not_found(&format!("step: {} has none {seq}", run.id)).into()),
-        Some(step) if step.status == StepStatus::Superseded => Err(refused(format!(
+    if !(1..=run.steps).contains(&seq) {
+        return Err(Problem::not_found(&format!("step: {} has none {seq}", run.id)).into());
+    }
+    let found = StepRow::between(tx.conn(), &run.id, seq, seq).await?;
+    let past = |step: &StepRow| !step.damaged && step.status == StepStatus::Superseded;
+    match found.iter().any(past) {
+        true => Err(refused(format!(
             "step {seq} was rewound past: choose a step that counts"
         ))),
-        Some(_) => Ok(()),
+        false => Ok(()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Steps by their number, their key and their place.
 
+use std::collections::BTreeMap;
+
 use super::StepRow;
 use crate::{
     domain::{RunId, StepKey},
@@ -120,9 +122,9 @@ impl StepRow {
     ) -> Result<Vec<Self>, Error> {
         let sql = steps!("seq >= $2 AND seq <= $3 ORDER BY seq");
         let found = Self::all(conn, sql, params![run.as_str(), first, last]).await?;
-        let mut found = found.into_iter().peekable();
+        let mut found: BTreeMap<i64, Self> = found.into_iter().map(|it| (it.seq, it)).collect();
         (first..=last)
-            .map(|seq| match found.next_if(|step| step.seq == seq) {
+            .map(|seq| match found.remove(&seq) {
                 Some(step) => Ok(step),
                 None => Self::unreadable(run.clone(), seq),
             })
