@@ -88,12 +88,19 @@ pub fn quoted(text: &str) -> String {
 
 /// How many bytes [`quoted`] makes of it.
 pub fn quoted_len(text: &str) -> usize {
-    let more = |byte: u8| match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
-        0x00..0x20 => 5,
-        _ => 0,
+    let escaped = text
+        .bytes()
+        .filter(|it| *it < 0x20 || *it == b'"' || *it == b'\\')
+        .count();
+    // Few texts have any, and fewer have some that take six letters.
+    let long = match escaped {
+        0 => 0,
+        _ => text
+            .bytes()
+            .filter(|it| *it < 0x20 && !matches!(it, b'\n' | b'\r' | b'\t' | 0x08 | 0x0c))
+            .count(),
     };
-    2 + text.len() + text.bytes().map(more).sum::<usize>()
+    2 + text.len() + escaped + 4 * long
 }
 
 enum Open {

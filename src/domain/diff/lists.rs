@@ -5,13 +5,16 @@
 //! then by weight inside what lies between.
 
 use serde_json::Value;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{
     delta::{CHANGE, Delta, Run, Weighed, Work, added, removed, replaced, weighed},
     sequence,
 };
-use crate::domain::tree::{Shape, Tree};
+use crate::domain::{
+    Hash,
+    tree::{Shape, Tree},
+};
 
 mod short;
 
@@ -85,7 +88,6 @@ fn same(old: usize, new: usize) -> Match {
 
 fn long(a: &[Tree], b: &[Tree], work: &mut Work) -> Vec<Match> {
     work.spend(a.len() + b.len());
-    let (x, y) = sequence::numbered(a.iter().map(Tree::hash), b.iter().map(Tree::hash));
     let mut pairing = Pairing {
         a,
         b,
@@ -93,16 +95,46 @@ fn long(a: &[Tree], b: &[Tree], work: &mut Work) -> Vec<Match> {
         new: vec![false; b.len()],
         matches: Vec::new(),
     };
-    let (p, q) = only_in_both(&x, &y);
-    let pick = |items: &[u32], at: &[usize]| at.iter().map(|i| items[*i]).collect::<Vec<_>>();
-    for (i, j) in sequence::common(&pick(&x, &p), &pick(&y, &q), EXACT_MAX) {
-        pairing.take(same(p[i], q[j]));
-    }
-    let anchors: Vec<(usize, usize)> = pairing.matches.iter().map(|m| (m.old, m.new)).collect();
-    pairing.equal(&x, &y);
+    let anchors = match stayed(a, b) {
+        Some(places) => {
+            let pairs: Vec<_> = places.into_iter().map(|i| (i, i)).collect();
+            pairing.keep(&pairs);
+            pairs
+        }
+        None => {
+            let hashes = |items: &[Tree]| items.iter().map(Tree::hash).collect::<Vec<_>>();
+            let (x, y) = sequence::numbered_hashes(&hashes(a), &hashes(b));
+            let (p, q) = only_in_both(&x, &y);
+            let pick =
+                |items: &[u32], at: &[usize]| at.iter().map(|i| items[*i]).collect::<Vec<_>>();
+            let found = sequence::common(&pick(&x, &p), &pick(&y, &q), EXACT_MAX);
+            let pairs: Vec<_> = found.into_iter().map(|(i, j)| (p[i], q[j])).collect();
+            pairing.keep(&pairs);
+            pairing.equal(&x, &y);
+            pairs
+        }
+    };
     pairing.alike(work);
     pairing.between(&anchors, work);
     pairing.matches
+}
+
+/// The places of items that are the same, if nothing came, went or moved: most are, no other one turns up elsewhere, and
+/// each has the identity of the one that it stands in for.
+fn stayed(a: &[Tree], b: &[Tree]) -> Option<Vec<usize>> {
+    if a.len() != b.len() {
+        return None;
+    }
+    let (same, other): (Vec<_>, Vec<_>) = (0..a.len()).partition(|i| a[*i].same(&b[*i]));
+    if 4 * other.len() > a.len() {
+        return None;
+    }
+    let gone: HashSet<Hash> = other.iter().map(|i| a[*i].hash()).collect();
+    let stays = |i: &usize| {
+        let one = |key| identity(&a[*i], key) == identity(&b[*i], key);
+        !gone.contains(&b[*i].hash()) && IDENTITIES.into_iter().all(one)
+    };
+    other.iter().all(stays).then_some(same)
 }
 
 /// The places of items that occur on both sides: the others cannot match, and would only cost.
@@ -128,6 +160,11 @@ struct Pairing<'a> {
 }
 
 impl Pairing<'_> {
+    /// These are the same.
+    fn keep(&mut self, pairs: &[(usize, usize)]) {
+        pairs.iter().for_each(|(i, j)| self.take(same(*i, *j)));
+    }
+
     fn take(&mut self, found: Match) {
         self.old[found.old] = true;
         self.new[found.new] = true;

@@ -5,7 +5,12 @@ use similar::{
     DiffOp,
     algorithms::{Capture, Compact, Replace, myers},
 };
-use std::{collections::HashMap, hash::Hash};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState},
+};
+
+use crate::domain;
 
 /// Between anchors, and where there are none.
 const WINDOW_MAX: usize = 1 << 16;
@@ -41,7 +46,33 @@ pub fn numbered<T: Hash + Eq>(
     old: impl Iterator<Item = T>,
     new: impl Iterator<Item = T>,
 ) -> (Vec<u32>, Vec<u32>) {
-    let mut numbers = HashMap::new();
+    numbered_by::<T, RandomState>(old, new)
+}
+
+/// The same for items that are hashes: one of their pieces is as good as any hash of them.
+pub fn numbered_hashes(old: &[domain::Hash], new: &[domain::Hash]) -> (Vec<u32>, Vec<u32>) {
+    numbered_by::<_, BuildHasherDefault<Piece>>(old.iter(), new.iter())
+}
+
+#[derive(Default)]
+struct Piece(u64);
+
+impl Hasher for Piece {
+    fn write(&mut self, bytes: &[u8]) {
+        let piece = bytes.first_chunk().map_or(0, |it| u64::from_le_bytes(*it));
+        self.0 ^= piece;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+fn numbered_by<T: Hash + Eq, S: BuildHasher + Default>(
+    old: impl Iterator<Item = T>,
+    new: impl Iterator<Item = T>,
+) -> (Vec<u32>, Vec<u32>) {
+    let mut numbers = HashMap::<T, u32, S>::default();
     let mut number = |item| {
         let next = numbers.len() as u32;
         *numbers.entry(item).or_insert(next)

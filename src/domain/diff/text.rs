@@ -1,7 +1,7 @@
 //! Changes inside a string: which pieces of it became others, on the borders of words.
 
 use serde::{Deserialize, Serialize};
-use std::{collections::HashSet, ops::Range};
+use std::ops::Range;
 
 use super::{delta::Work, sequence};
 
@@ -62,12 +62,13 @@ type Span = (Range<usize>, Range<usize>);
 
 /// What differs between two texts that share neither head nor tail: by words, by lines first where both are long.
 fn hunks(a: &str, b: &str, work: &mut Work, out: &mut Vec<Span>) {
-    let (x, y) = (lines(a), lines(b));
+    let (x, y) = (Tokens::new(a, lines(a)), Tokens::new(b, lines(b)));
     let long = a.len().min(b.len()) > LONG && x.len() > 1 && y.len() > 1;
     if !long || !work.spend(x.len() + y.len()) {
         return by_words(a, b, work, |x, y| out.push((x, y)));
     }
-    compared(a, b, &x, &y, |x, y| {
+    let (old, new) = sequence::numbered(x.texts(), y.texts());
+    compared(&x, &y, &old, &new, |x, y| {
         by_words(&a[x.clone()], &b[y.clone()], work, |u, v| {
             let old = u.start + x.start..u.end + x.start;
             out.push((old, v.start + y.start..v.end + y.start));
@@ -79,55 +80,74 @@ fn by_words(a: &str, b: &str, work: &mut Work, mut found: impl FnMut(Range<usize
     if a.is_empty() && b.is_empty() {
         return;
     }
-    let (x, y) = (words(a), words(b));
-    let none = x.is_empty() || y.is_empty() || !work.spend(x.len() + y.len());
-    if none || strangers(a, b, &x, &y) {
+    let (x, y) = (Tokens::new(a, words(a)), Tokens::new(b, words(b)));
+    if x.len() == 0 || y.len() == 0 || !work.spend(x.len() + y.len()) {
         return found(0..a.len(), 0..b.len());
     }
-    compared(a, b, &x, &y, found);
+    let (old, new) = sequence::numbered(x.texts(), y.texts());
+    match strangers(&x.pairs(&old), &y.pairs(&new)) {
+        true => found(0..a.len(), 0..b.len()),
+        false => compared(&x, &y, &old, &new, found),
+    }
+}
+
+/// A text in pieces.
+struct Tokens<'a> {
+    text: &'a str,
+    spans: Vec<Range<usize>>,
+}
+
+impl<'a> Tokens<'a> {
+    fn new(text: &'a str, spans: Vec<Range<usize>>) -> Self {
+        Self { text, spans }
+    }
+
+    fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &'a str> {
+        self.spans.iter().map(|span| &self.text[span.clone()])
+    }
+
+    /// Where a piece begins; the one after the last at the end.
+    fn start(&self, at: usize) -> usize {
+        self.spans.get(at).map_or(self.text.len(), |it| it.start)
+    }
+
+    /// Each two words in a row, in order of their numbers.
+    fn pairs(&self, numbers: &[u32]) -> Vec<(u32, u32)> {
+        let said = self.texts().zip(numbers);
+        let said = said.filter(|(text, _)| !text.trim_start().is_empty());
+        let words: Vec<u32> = said.map(|(_, number)| *number).collect();
+        let mut pairs: Vec<_> = words.windows(2).map(|two| (two[0], two[1])).collect();
+        pairs.sort_unstable();
+        pairs
+    }
 }
 
 /// Hardly any two words in a row stand in both: neither is an edit of the other. Looking for the words that both
 /// happen to have would cost the most, and tell a reader nothing.
-fn strangers(a: &str, b: &str, x: &[Range<usize>], y: &[Range<usize>]) -> bool {
-    fn pairs<'a>(text: &'a str, spans: &[Range<usize>]) -> Vec<(&'a str, &'a str)> {
-        let tokens = spans.iter().map(|span| &text[span.clone()]);
-        let words: Vec<&str> = tokens.filter(|it| !it.trim().is_empty()).collect();
-        words.windows(2).map(|two| (two[0], two[1])).collect()
-    }
-    let (old, new) = (pairs(a, x), pairs(b, y));
+fn strangers(old: &[(u32, u32)], new: &[(u32, u32)]) -> bool {
     let fewer = old.len().min(new.len());
-    if fewer < STRANGERS_MIN {
-        return false;
-    }
-    let known: HashSet<_> = old.into_iter().collect();
-    8 * new.iter().filter(|pair| known.contains(*pair)).count() < fewer
+    let kept = |pair: &&(u32, u32)| old.binary_search(pair).is_ok();
+    fewer >= STRANGERS_MIN && 8 * new.iter().filter(kept).count() < fewer
 }
 
 fn compared(
-    a: &str,
-    b: &str,
-    x: &[Range<usize>],
-    y: &[Range<usize>],
+    x: &Tokens<'_>,
+    y: &Tokens<'_>,
+    old: &[u32],
+    new: &[u32],
     mut found: impl FnMut(Range<usize>, Range<usize>),
 ) {
-    let start = |spans: &[Range<usize>], at: usize, len: usize| {
-        spans.get(at).map_or(len, |span| span.start)
-    };
-    let (old, new) = sequence::numbered(
-        x.iter().map(|span| &a[span.clone()]),
-        y.iter().map(|span| &b[span.clone()]),
-    );
     let mut reached = (0, 0);
-    let end = (x.len(), y.len());
-    for (i, j) in sequence::common(&old, &new, EXACT_MAX)
-        .into_iter()
-        .chain([end])
-    {
+    let common = sequence::common(old, new, EXACT_MAX);
+    for (i, j) in common.into_iter().chain([(old.len(), new.len())]) {
         if (i, j) != reached {
             found(
-                start(x, reached.0, a.len())..start(x, i, a.len()),
-                start(y, reached.1, b.len())..start(y, j, b.len()),
+                x.start(reached.0)..x.start(i),
+                y.start(reached.1)..y.start(j),
             );
         }
         reached = (i + 1, j + 1);
