@@ -138,7 +138,7 @@ async fn item(
     let run = run.filter(|run| !run.damaged && !step.damaged);
     let (run, gate) = (run.ok_or_else(broken)?, gate?.ok_or_else(broken)?);
     let attempt = AttemptRow::load(conn, &step.run, step.seq, step.attempts).await?;
-    let base = attempt.as_ref().map_or(0, |attempt| attempt.base);
+    let AttemptRow { base, worker, .. } = attempt.ok_or_else(broken)?;
     Ok(InboxItem {
         since: step.begun_at,
         run: run.id.clone(),
@@ -151,6 +151,6 @@ async fn item(
         status: run.status,
         version: run.version,
         change: (base > 0).then_some((base - 1, base)),
-        worker: attempt.map(|attempt| attempt.worker).unwrap_or_default(),
+        worker,
     })
 }

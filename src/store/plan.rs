@@ -134,12 +134,14 @@ async fn ahead(
         Some(from) => effects_not_shared(conn, run, from, read.now).await?,
         None => effects_from(conn, run, until, read.now).await?,
     };
-    Ok(Plan {
+    let mut plan = Plan {
         hash: base.hash,
         left_behind: left,
         refused: None,
         ..read.plan(run, Some(until), beyond)
-    })
+    };
+    plan.mark_damaged([]);
+    Ok(plan)
 }
 
 /// The effects from this step on that are not undone.
