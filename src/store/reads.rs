@@ -157,8 +157,10 @@ impl Store {
     pub async fn integrity(&self) -> Result<Integrity, Problem> {
         let read = async {
             let mut conn = self.engine.read().await?;
-            let sql = "SELECT c.event, c.head, (SELECT MAX(version) FROM _sqlx_migrations WHERE success), e.hash \
-                 FROM counter c LEFT JOIN events e ON e.id = c.event WHERE c.id = 1";
+            let sql = "SELECT c.event, c.head, m.newest, m.many, e.hash FROM counter c \
+                 LEFT JOIN events e ON e.id = c.event, \
+                 (SELECT MAX(version) AS newest, COUNT(*) AS many FROM _sqlx_migrations WHERE success) m \
+                 WHERE c.id = 1";
             let row = conn.fetch_one(sql, params![]).await?;
             let mut row = row.ok_or_else(|| Error::damaged("the counter row is missing"))?;
             let found = Integrity {
@@ -167,6 +169,10 @@ impl Store {
                 head: row.hash()?,
                 schema: row.int()?,
             };
+            // Migrations are numbered without gaps.
+            if row.int()? != found.schema {
+                return Err(Error::damaged("the list of migrations"));
+            }
             match row.opt_hash()?.unwrap_or_default() == found.head {
                 true => Ok(found),
                 false => Err(Error::damaged("the counter row or the newest event")),
