@@ -2,6 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 
+import type { Page } from "@playwright/test";
+
 import type { Server } from "./server.ts";
 
 /** A word that is in the store nowhere else, short enough to be kept there as it is. */
@@ -9,8 +11,12 @@ export function marker(): string {
   return `mark${randomBytes(6).toString("hex")}`;
 }
 
-/** Ends the server, flips a bit of each word wherever the store keeps it, and starts the server again. */
-export async function damage(server: Server, words: string[]): Promise<void> {
+/**
+ * Ends the server, flips a bit of each word wherever the store keeps it, and starts the server again. The page leaves
+ * first: one that loses its server says so in the console.
+ */
+export async function damage(page: Page, server: Server, words: string[]): Promise<void> {
+  await page.goto("about:blank");
   const file = server.store.replace(/^sqlite:/, "");
   await server.restart(async () => {
     const log = await stat(`${file}-wal`).catch(() => undefined);

@@ -10,7 +10,7 @@ test("a damaged state is not shown, and the last good one is a click away", asyn
   await agent.step(run, { key: "one", name: "first_look" }, { state: { n: 1 } });
   await agent.step(run, { key: "two", name: "second_look" }, { state: { n: 2, m: word } });
   await agent.die(run);
-  await damage(server, [word]);
+  await damage(admin, server, [word]);
   await admin.goto(`${server.url}/runs/${id}/diff?from=1&to=2`);
   await expect(admin.getByText("This is damaged in the store")).toBeVisible();
   await expect(admin.locator("main")).not.toContainText(word.slice(1));
@@ -33,7 +33,7 @@ test("a damaged step is a damaged row and a damaged bar, and the others stay wha
   await agent.step(run, { key: "two", name: word });
   await agent.step(run, { key: "three", name: "third_look" });
   await agent.die(run);
-  await damage(server, [word]);
+  await damage(admin, server, [word]);
   await admin.goto(`${server.url}/runs/${id}`);
   await expectLive(admin);
   const steps = admin.getByRole("table", { name: "Steps" });
@@ -54,7 +54,7 @@ test("a damaged question is named in the inbox, and the next one is answered", a
   await agent.die(run);
   await waitingRun(agent);
   await crashedRun(agent);
-  await damage(server, [word]);
+  await damage(admin, server, [word]);
   await admin.goto(`${server.url}/inbox`);
   await expectLive(admin);
   const note = admin.getByRole("note");
