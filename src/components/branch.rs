@@ -32,7 +32,11 @@ pub fn BranchSheet(
     let again = RwSignal::new(BTreeSet::<i64>::new());
     let left: BTreeSet<i64> = plan.left_behind.iter().map(|it| it.seq).collect();
     let open = Memo::new(move |_| again.with(|again| left.difference(again).count()));
+    let damaged = plan.refused.clone();
     let lacks = Memo::new(move |_| {
+        if damaged.is_some() {
+            return damaged.clone();
+        }
         let reason = reason.with(|it| it.trim().is_empty());
         match (open.get(), reason) {
             (0, false) => None,

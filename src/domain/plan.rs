@@ -172,6 +172,18 @@ impl Plan {
             .filter(|step| step.action == PlanAction::Decide)
     }
 
+    /// One more effect that is not undone, unless it is named already.
+    pub fn leave_behind(&mut self, effect: LeftBehind) {
+        let at = self.left_behind.partition_point(|it| it.seq < effect.seq);
+        if self
+            .left_behind
+            .get(at)
+            .is_none_or(|it| it.seq != effect.seq)
+        {
+            self.left_behind.insert(at, effect);
+        }
+    }
+
     /// Nobody acts on what is damaged: it is named, and the run cannot be resumed over it.
     pub fn mark_damaged(&mut self, seqs: impl IntoIterator<Item = i64>) {
         let damaged = &mut self.integrity.damaged;
@@ -180,7 +192,7 @@ impl Plan {
         damaged.dedup();
         if let (Some(first), None) = (damaged.first(), &self.refused) {
             self.refused = Some(format!(
-                "step {first} is damaged in the store: rewind or fork to before it"
+                "step {first} is damaged in the store; a fork from before it goes on without it"
             ));
         }
     }

@@ -56,7 +56,10 @@ impl Store {
                         page.next = Some(place.to_string());
                         return Ok(page);
                     }
-                    place = waiting.place.clone();
+                    // A damaged time never leads back.
+                    if waiting.place.0 >= place.0 {
+                        place = waiting.place.clone();
+                    }
                     let Some(step) = &waiting.step else { continue };
                     let run = runs.get(step.run.as_str());
                     if run.is_some_and(|run| !run.damaged && run.status.over()) {

@@ -141,6 +141,19 @@ async fn ahead(
         ..read.plan(run, Some(until), beyond)
     };
     plan.mark_damaged([]);
+    let beyond = base.integrity.damaged.iter().filter(|seq| **seq >= until);
+    for seq in beyond {
+        match query.fork {
+            // What it did is not known: it is left behind by its number.
+            Some(_) => plan.leave_behind(LeftBehind::damaged(*seq)),
+            None => {
+                let why = format!(
+                    "step {seq} is damaged in the store and is not rewound past: fork instead"
+                );
+                plan.refused.get_or_insert(why);
+            }
+        }
+    }
     Ok(plan)
 }
 
@@ -236,6 +249,15 @@ impl Read {
         let step = self.steps.iter_mut().find(|step| step.seq == choice.step);
         if let Some(step) = step {
             step.chosen(run, choice);
+        }
+    }
+
+    /// Refuses to act on a plan of steps that are damaged, as far as one look goes.
+    pub async fn sound(&self, conn: &mut dyn Connection, run: &RunRow) -> Result<(), Error> {
+        let found = checked(conn, run, &self.steps, Vec::new()).await?;
+        match found.damaged.first() {
+            Some(seq) => Err(Error::damaged(format!("step {seq} of run {}", run.id))),
+            None => Ok(()),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Change, as_text, text};
 use crate::domain::{
     patch::{PatchError, tokens},
-    tree::{Tree, index},
+    tree::{Shape, Tree, index},
 };
 
 type Step<T> = Result<T, &'static str>;
@@ -26,9 +26,11 @@ pub(super) fn apply(mut state: Tree, changes: &[Change]) -> Result<Tree, PatchEr
             .iter()
             .take_while(|next| is_of_list(next, list_of(change)))
             .count();
-        if same_list >= MANY {
+        let keys = tokens(list_of(change)).map_err(at(done))?;
+        // Keys of an object may look like places in a list.
+        let list = |found: &Tree| matches!(found.shape(), Shape::List(_));
+        if same_list >= MANY && state.get(&keys).is_some_and(list) {
             let mut failed = done;
-            let keys = tokens(list_of(change)).map_err(at(done))?;
             state
                 .edit_list(&keys, |items| {
                     let mut blocks = Blocks::new(items);
@@ -56,6 +58,10 @@ fn one(state: &mut Tree, change: &Change) -> Step<()> {
         Change::Move { from, path } => {
             if path.starts_with(&format!("{from}/")) {
                 return Err("a value cannot be moved into itself");
+            }
+            if from == path {
+                let found = state.get(&tokens(from)?);
+                return found.map(drop).ok_or("there is no value at `from`");
             }
             let moved = state.take_at(from)?;
             state.put_at(path, moved)

@@ -73,6 +73,16 @@ async fn a_plan_names_a_damaged_step_and_refuses_to_resume_over_it(on: Engine) {
     assert_eq!(json!(seqs), json!([1, 3, 4]), "{plan}");
     let refused = plan["refused"].as_str().expect("a reason");
     assert!(refused.contains("step 2 is damaged"), "{refused}");
+    for hash in [plan["hash"].clone(), json!(null)] {
+        let mut resume =
+            json!({"kind": "resume", "if_version": plan["version"], "reason": "go on"});
+        if hash.is_string() {
+            resume["plan"] = hash;
+        }
+        let answer = api.decide(&run, resume).await;
+        let told = (answer.status, answer.code());
+        assert_eq!(told, (500, "corrupt".to_owned()), "{answer:?}");
+    }
 }
 
 /// A step that was announced is damaged: the run's page, its leases and its decisions do without its status.

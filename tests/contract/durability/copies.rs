@@ -126,7 +126,11 @@ async fn a_fork_from_before_the_damage_is_the_way_out(on: Engine) {
     damage(&server, &sql).await;
     server.restart().await;
     let api = server.api();
-    let fork = json!({"kind": "fork", "step": 2, "reason": "before it"});
+    let mut fork = json!({"kind": "fork", "step": 2, "reason": "before it"});
+    let refused = api.decide(&agent.run, fork.clone()).await;
+    refused.refused(409, "decision_refused");
+    // What the damaged step did is not known: it is accepted by its number.
+    fork["again"] = json!([3]);
     let made = api.decide(&agent.run, fork).await.is(200);
     let id = made["run"]["id"].as_str().expect("an id");
     let verified = server.store.command(&["verify", id]).await;
@@ -173,7 +177,7 @@ async fn a_fork_from_before_a_damaged_gate_is_the_way_out(on: Engine) {
     );
     damage(&server, &sql).await;
     server.restart().await;
-    let fork = json!({"kind": "fork", "step": 4, "reason": "ask again"});
+    let fork = json!({"kind": "fork", "step": 4, "again": [4], "reason": "ask again"});
     server.api().decide(&agent.run, fork).await.is(200);
 }
 

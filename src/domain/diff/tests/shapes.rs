@@ -37,6 +37,26 @@ fn an_edited_plan_shows_what_was_edited() {
 }
 
 #[test]
+fn keys_that_look_like_places_in_a_list_are_keys() {
+    let of = |numbers: std::ops::Range<usize>| {
+        let entry = |i: usize| (i.to_string(), json!(format!("invoice number {i}")));
+        tree(Value::Object(numbers.map(entry).collect()))
+    };
+    let changes = holds(&of(0..200), &of(40..200));
+    assert_eq!(changes.len(), 40);
+}
+
+#[test]
+fn a_value_that_is_moved_to_where_it_is_stays() {
+    let state = tree(json!({"a": 1}));
+    for path in ["", "/a"] {
+        let (from, path) = (path.to_owned(), path.to_owned());
+        let made = apply(&state, &[Change::Move { from, path }]).unwrap();
+        assert_exact(&made, &state);
+    }
+}
+
+#[test]
 fn a_long_text_that_was_edited_is_a_few_pieces() {
     let words = |n: usize| {
         (0..n)

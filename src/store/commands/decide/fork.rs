@@ -6,7 +6,7 @@ use super::rewind::{base, counts, named};
 use crate::{
     domain::{
         Code, Epoch, EventKind, Hash, Problem, RunId, RunStatus, StepStatus, Usage,
-        protocol::Decide, run::Parent, strip::Strip,
+        plan::LeftBehind, protocol::Decide, run::Parent, strip::Strip,
     },
     store::{
         Error,
@@ -48,7 +48,28 @@ const ANNOUNCED: &str = "INSERT INTO announced (run, idx, key, name, kind, tool,
 const REFS: &str = "INSERT INTO refs (run, uri, was, hash, first, epoch, checked_at, checked_by) \
      SELECT $2, uri, was, hash, 0, 0, checked_at, checked_by FROM refs WHERE run = $1";
 const TERMS: &str = "SELECT term FROM terms WHERE ord = $1";
+/// Steps read at once.
+const STRIDE: i64 = 1_000;
 const SEEN: &str = "SELECT seq, status, attempts FROM steps WHERE run = $1 ORDER BY seq";
+
+/// Damaged steps from this one on: whether they had effects is not known.
+async fn damaged_from(
+    tx: &mut Tx,
+    run: &RunRow,
+    from: i64,
+    known: &[LeftBehind],
+) -> Result<Vec<LeftBehind>, Error> {
+    let mut damaged = Vec::new();
+    let mut first = from;
+    while first <= run.steps {
+        let last = run.steps.min(first + STRIDE - 1);
+        let steps = StepRow::between(tx.conn(), &run.id, first, last).await?;
+        damaged.extend(steps.iter().filter(|it| it.damaged).map(|it| it.seq));
+        first = last + 1;
+    }
+    damaged.retain(|seq| known.iter().all(|it| it.seq != *seq));
+    Ok(damaged.into_iter().map(LeftBehind::damaged).collect())
+}
 
 impl Fork {
     pub async fn checked(tx: &mut Tx, run: &RunRow, body: &Decide) -> Result<Self, Error> {
@@ -62,10 +83,9 @@ impl Fork {
             }
         };
         let now = tx.now;
-        named(
-            effects_not_shared(tx.conn(), run, from, now).await?,
-            &body.again,
-        )?;
+        let mut left = effects_not_shared(tx.conn(), run, from, now).await?;
+        left.extend(damaged_from(tx, run, from, &left).await?);
+        named(left, &body.again)?;
         let id = match &body.new_run_id {
             Some(id) => id.clone(),
             None => uuid::Uuid::now_v7()

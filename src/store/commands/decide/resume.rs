@@ -22,6 +22,7 @@ impl Decision {
         let body = &self.body;
         let now = tx.now;
         let mut read = Read::of(tx.conn(), run, now, false).await?;
+        read.sound(tx.conn(), run).await?;
         let shown = read.plan(run, None, Saved::default());
         if body.plan.is_some_and(|plan| plan != shown.hash) {
             let detail = "the run is no longer as the plan showed it: look at the new plan";
