@@ -28,8 +28,8 @@ pub(super) fn apply(mut state: Tree, changes: &[Change]) -> Result<Tree, PatchEr
             .count();
         let keys = tokens(list_of(change)).map_err(at(done))?;
         // Keys of an object may look like places in a list.
-        let list = |found: &Tree| matches!(found.shape(), Shape::List(_));
-        if same_list >= MANY && state.get(&keys).is_some_and(list) {
+        let is_list = |found: &Tree| matches!(found.shape(), Shape::List(_));
+        if same_list >= MANY && state.get(&keys).is_some_and(is_list) {
             let mut failed = done;
             state
                 .edit_list(&keys, |items| {
@@ -43,8 +43,11 @@ pub(super) fn apply(mut state: Tree, changes: &[Change]) -> Result<Tree, PatchEr
                 .map_err(|why| at(failed.min(changes.len() - 1))(why))?;
             done += same_list;
         } else {
-            one(&mut state, change).map_err(at(done))?;
-            done += 1;
+            // All that was counted: counting them again for each would cost the square of their number.
+            for change in &changes[done..done + same_list.max(1)] {
+                one(&mut state, change).map_err(at(done))?;
+                done += 1;
+            }
         }
     }
     Ok(state)
