@@ -249,7 +249,7 @@ impl Store {
     /// Whose name stands in the row that this finds, if they may come in.
     async fn owner(
         &self,
-        table: &Table,
+        table: &'static Table,
         rest: &'static str,
         secret: &str,
     ) -> Result<Option<Principal>, Error> {

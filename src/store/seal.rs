@@ -5,9 +5,12 @@
 //! and leaves the seal as it was makes the row unreadable. Large JSON lies behind a hash of its own ([`sealed`]), or
 //! beside one in the row, so that lists need not read it.
 
+mod version;
+
+pub use version::Hasher;
+
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::borrow::Cow;
 
 use super::{
     engine::{Connection, Param, Row, params, read_json},
@@ -24,42 +27,15 @@ pub struct Table {
     pub name: &'static str,
     /// The columns that name a row, in the order of its key.
     pub key: &'static str,
-    /// The columns that the seal covers, in its order. The column `seal` is not among them.
+    /// The columns that the seal covers, in its order. The column `seal` is not among them. A new column comes last and
+    /// is NULL in rows that were written before it.
     pub columns: &'static str,
+    /// How many of these columns each earlier version of the table had, oldest first. See `seal/version.rs`.
+    pub earlier: &'static [usize],
     /// JSON that lies behind its own hash.
     pub sealed: &'static [&'static str],
     /// Columns that verification checks against something else than a seal.
     pub checked: &'static [&'static str],
-}
-
-pub struct Hasher(blake3::Hasher);
-
-impl Hasher {
-    pub fn new(table: &Table) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(table.name.as_bytes());
-        Self(hasher)
-    }
-
-    /// A missing value is the same whatever its type would be.
-    pub fn update(&mut self, value: &Param) {
-        let (tag, bytes): (u8, Cow<'_, [u8]>) = match value {
-            Param::Int(Some(v)) => (1, Cow::Owned(v.to_le_bytes().to_vec())),
-            Param::Real(Some(v)) => (2, Cow::Owned(v.to_bits().to_le_bytes().to_vec())),
-            Param::Text(Some(v)) => (3, Cow::Borrowed(v.as_bytes())),
-            Param::Bytes(Some(v)) => (4, Cow::Borrowed(v)),
-            Param::Int(None) | Param::Real(None) | Param::Text(None) | Param::Bytes(None) => {
-                (0, Cow::Borrowed(&[]))
-            }
-        };
-        self.0.update(&[tag]);
-        self.0.update(&(bytes.len() as u64).to_le_bytes());
-        self.0.update(&bytes);
-    }
-
-    pub fn finish(self) -> Vec<u8> {
-        self.0.finalize().as_bytes()[..LENGTH].to_vec()
-    }
 }
 
 impl Table {
@@ -67,22 +43,30 @@ impl Table {
         self.columns.split(", ")
     }
 
-    /// The seal of a row with these values, in the order of `columns`.
-    pub fn seal(&self, values: &[Param]) -> Param {
+    fn hasher(&'static self, values: &[Param]) -> Hasher {
         let mut hasher = Hasher::new(self);
         values.iter().for_each(|value| hasher.update(value));
-        Param::Bytes(Some(hasher.finish()))
+        hasher
+    }
+
+    /// The seal of a row with these values, in the order of `columns`.
+    pub fn seal(&'static self, values: &[Param]) -> Param {
+        Param::Bytes(Some(self.hasher(values).finish()))
     }
 
     /// The values with their seal.
-    pub fn row(&self, mut values: Vec<Param>) -> Vec<Param> {
+    pub fn row(&'static self, mut values: Vec<Param>) -> Vec<Param> {
         let seal = self.seal(&values);
         values.push(seal);
         values
     }
 
     /// Inserts one row.
-    pub async fn insert(&self, conn: &mut dyn Connection, values: Vec<Param>) -> Result<(), Error> {
+    pub async fn insert(
+        &'static self,
+        conn: &mut dyn Connection,
+        values: Vec<Param>,
+    ) -> Result<(), Error> {
         let row = self.row(values);
         let places: Vec<_> = (1..=row.len()).map(|i| format!("${i}")).collect();
         let sql = format!(
@@ -97,7 +81,7 @@ impl Table {
 
     /// Changes columns of the row of this key; answers whether there is one. A damaged row stays as it is.
     pub async fn amend(
-        &self,
+        &'static self,
         conn: &mut dyn Connection,
         key: Vec<Param>,
         set: Vec<(&'static str, Param)>,
@@ -140,26 +124,24 @@ impl Table {
     }
 
     /// The values of a row that was read as `columns, seal`.
-    pub fn opened(&self, row: Row) -> Result<Vec<Param>, Error> {
+    pub fn opened(&'static self, row: Row) -> Result<Vec<Param>, Error> {
         let mut values = row.rest();
         let seal = values.pop();
-        match (self.seal(&values), seal) {
-            (Param::Bytes(Some(made)), Some(Param::Bytes(Some(stored)))) if made == stored => {
-                Ok(values)
-            }
+        match seal {
+            Some(Param::Bytes(Some(stored))) if self.hasher(&values).fits(&stored) => Ok(values),
             _ => Err(Error::damaged(self.place(&values))),
         }
     }
 
     /// A row that was read as `columns, seal`, ready to be read column by column.
-    pub fn open(&self, row: Row) -> Result<Row, Error> {
+    pub fn open(&'static self, row: Row) -> Result<Row, Error> {
         self.opened(row).map(Row::new)
     }
 
     /// The rows that the rest of the statement chooses, each held against its seal, ready to be read in the order of
     /// `columns`.
     pub async fn select(
-        &self,
+        &'static self,
         conn: &mut dyn Connection,
         rest: &'static str,
         params: Vec<Param>,
@@ -170,7 +152,7 @@ impl Table {
 
     /// The same for what is only shown: a damaged row is left out, and verification names it.
     pub async fn sound_ones(
-        &self,
+        &'static self,
         conn: &mut dyn Connection,
         rest: &'static str,
         params: Vec<Param>,
@@ -234,7 +216,7 @@ impl Table {
     }
 
     /// A row of [`Table::page`] matches its seal, and so does the JSON beside.
-    pub fn sound(&self, mut values: Vec<Param>) -> Result<(), Error> {
+    pub fn sound(&'static self, mut values: Vec<Param>) -> Result<(), Error> {
         let beside = values.split_off(self.columns().count() + 1);
         let values = self.opened(Row::new(values))?;
         for (column, value) in self.sealed.iter().zip(beside) {
@@ -299,7 +281,10 @@ pub fn open<T: DeserializeOwned>(stored: &str) -> Result<T, Error> {
 }
 
 /// Seals what versions before seals wrote, a few rows at a time; done once.
-pub async fn seal_older(conn: &mut dyn Connection, tables: &[&Table]) -> Result<bool, Error> {
+pub async fn seal_older(
+    conn: &mut dyn Connection,
+    tables: &[&'static Table],
+) -> Result<bool, Error> {
     let row = conn
         .fetch_one("SELECT sealed FROM counter WHERE id = 1", params![])
         .await?;
@@ -319,7 +304,11 @@ pub async fn seal_older(conn: &mut dyn Connection, tables: &[&Table]) -> Result<
 
 impl Table {
     /// Seals the rows of a run that were copied from another one.
-    pub async fn seal_run(&self, conn: &mut dyn Connection, run: &RunId) -> Result<(), Error> {
+    pub async fn seal_run(
+        &'static self,
+        conn: &mut dyn Connection,
+        run: &RunId,
+    ) -> Result<(), Error> {
         while self
             .seal_where(conn, "run = $1 AND", params![run.as_str()])
             .await?
@@ -328,12 +317,12 @@ impl Table {
     }
 
     /// Seals some rows that have no seal; answers whether there were any.
-    async fn seal_some(&self, conn: &mut dyn Connection) -> Result<bool, Error> {
+    async fn seal_some(&'static self, conn: &mut dyn Connection) -> Result<bool, Error> {
         self.seal_where(conn, "", params![]).await
     }
 
     async fn seal_where(
-        &self,
+        &'static self,
         conn: &mut dyn Connection,
         wanted: &str,
         params: Vec<Param>,

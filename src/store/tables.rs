@@ -12,6 +12,7 @@ const fn plain(name: &'static str, key: &'static str, columns: &'static str) -> 
         name,
         key,
         columns,
+        earlier: &[],
         sealed: &[],
         checked: &[],
     }

@@ -36,6 +36,7 @@ mod races;
 mod reads;
 mod recovery;
 mod repeats;
+//mod robust;
 mod runs;
 mod signals;
 mod steps;

@@ -4,6 +4,7 @@ mod bench;
 mod css;
 mod e2e;
 mod editor;
+mod fixture;
 mod install;
 mod lint;
 mod postgres;
@@ -48,6 +49,8 @@ enum Command {
     Bench(bench::Options),
     /// Take the README's pictures from the running demo
     Shots,
+    /// Write a small store of the newest schema into tests/fixtures, for later versions to open
+    Fixture,
     /// Run the long crash campaigns, which `test` leaves out
     Torture(torture::Options),
 }
@@ -72,6 +75,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Test(options) => test::run(&workspace, &options),
         Command::Lint => lint::run(&workspace),
         Command::Bench(options) => bench::run(&workspace, &options),
+        Command::Fixture => fixture::run(&workspace),
         Command::Shots => shots::run(&workspace),
         Command::Torture(options) => torture::run(&workspace, &options),
     }

@@ -17,6 +17,8 @@ use crate::{install, process};
 
 /// The variable through which tests and benchmarks learn the server's URL.
 pub const URL_VARIABLE: &str = "STEP47_TEST_POSTGRES";
+/// The variable that names a script: it kills the server without a word and starts it again on the same data and port.
+pub const CRASH_VARIABLE: &str = "STEP47_TEST_POSTGRES_CRASH";
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum Durability {
@@ -94,6 +96,27 @@ impl Postgres {
         Ok(postgres)
     }
 
+    /// A script for campaigns, see [`CRASH_VARIABLE`]. Its caller may be root, which PostgreSQL refuses to run as.
+    pub fn crash_script(&self) -> Result<PathBuf> {
+        let script = self.directory.path().join("crash.sh");
+        let (bin, data) = (self.bin.display(), self.data());
+        let data = data.display();
+        let become_owner = match self.owner {
+            Some(Owner { uid, gid }) => {
+                format!("setpriv --reuid={uid} --regid={gid} --clear-groups ")
+            }
+            None => String::new(),
+        };
+        let text = format!(
+            "set -eu\ncd '{data}'\nkill -9 $(head -n 1 postmaster.pid)\n\
+             # Its children notice that it is gone and end; until then the data directory is in use.\n\
+             n=0\nuntil {become_owner}'{bin}/pg_ctl' start --wait --timeout=30 --silent --log ../log --pgdata . \
+             --options \"$(cat ../options)\" >/dev/null 2>&1 </dev/null; do n=$((n+1)); [ $n -lt 50 ]; sleep 0.2; done\n"
+        );
+        fs::write(&script, text)?;
+        Ok(script)
+    }
+
     fn launch(&self, port: u16, durability: Durability) -> Result<()> {
         let mut options = format!(
             "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= -c max_connections=300"
@@ -101,6 +124,7 @@ impl Postgres {
         if durability == Durability::None {
             options += " -c fsync=off -c full_page_writes=off";
         }
+        fs::write(self.directory.path().join("options"), &options)?;
         let log = self.directory.path().join("log");
         let mut start = self.command("pg_ctl");
         start.args([
@@ -195,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_throwaway_server_answers_and_leaves_nothing_behind() {
+    fn a_throwaway_server_answers_survives_a_crash_and_leaves_nothing_behind() {
         let postgres = Postgres::start(Durability::None).unwrap();
         let directory = postgres.directory.path().to_owned();
         let query = process::output(postgres.command("psql").args([
@@ -206,6 +230,12 @@ mod tests {
         assert_eq!(query.unwrap().trim(), "47");
         let url = postgres.url.clone();
         let bin = postgres.bin.clone();
+        let asked =
+            |sql: &str| process::output(Command::new(bin.join("psql")).args([&url, "-Atc", sql]));
+        asked("CREATE TABLE kept AS SELECT 47 AS n").unwrap();
+        let crash = postgres.crash_script().unwrap();
+        process::run(Command::new("sh").arg(crash)).unwrap();
+        assert_eq!(asked("SELECT n FROM kept").unwrap().trim(), "47");
         drop(postgres);
         assert!(!directory.exists());
         assert!(

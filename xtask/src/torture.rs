@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::{
-    postgres::{Durability, Postgres, URL_VARIABLE},
+    postgres::{CRASH_VARIABLE, Durability, Postgres, URL_VARIABLE},
     process,
     workspace::Workspace,
 };
@@ -18,6 +18,7 @@ pub struct Options {
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let postgres = Postgres::start(Durability::Full)?;
+    let crash = postgres.crash_script()?;
     process::step("torture", || {
         let mut cargo = workspace.cargo("test");
         cargo
@@ -33,7 +34,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         process::run(
             cargo
                 .env("STEP47_TORTURE", "1")
-                .env(URL_VARIABLE, &postgres.url),
+                .env(URL_VARIABLE, &postgres.url)
+                .env(CRASH_VARIABLE, crash),
         )
     })
 }

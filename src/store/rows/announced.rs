@@ -20,6 +20,7 @@ pub static TABLE: Table = Table {
     name: "announced",
     key: "run, idx",
     columns: "run, idx, key, name, kind, tool, effect, seq, skipped",
+    earlier: &[],
     sealed: &[],
     checked: &[],
 };

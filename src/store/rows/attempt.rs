@@ -60,6 +60,7 @@ pub static TABLE: Table = Table {
     name: "attempts",
     key: "run, seq, attempt",
     columns: sealed_columns!(),
+    earlier: &[],
     sealed: &["input", "error", "partial", "evidence"],
     checked: &[],
 };

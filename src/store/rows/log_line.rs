@@ -16,6 +16,7 @@ pub static TABLE: Table = Table {
     name: "log_lines",
     key: "run, seq, attempt, n",
     columns: "run, seq, attempt, n, at, level, message",
+    earlier: &[],
     sealed: &[],
     checked: &[],
 };

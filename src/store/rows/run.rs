@@ -96,6 +96,7 @@ pub static TABLE: Table = Table {
     name: "runs",
     key: "id",
     columns: sealed_columns!(),
+    earlier: &[],
     sealed: &["input", "state_schema", "result", "error"],
     checked: &["needs", "cause"],
 };

@@ -95,6 +95,7 @@ pub static TABLE: Table = Table {
     name: "steps",
     key: "run, seq",
     columns: sealed_columns!(),
+    earlier: &[],
     sealed: &["gate", "links", "error"],
     checked: &["input", "result", "result_hash", "ord"],
 };

@@ -13,6 +13,7 @@ pub static TABLE: Table = Table {
     name: "snapshots",
     key: "run, n",
     columns: "run, n, seq, created_at, keyframe, weight, encoding, body, state_hash, hash",
+    earlier: &[],
     sealed: &[],
     checked: &[],
 };

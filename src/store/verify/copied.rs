@@ -58,7 +58,7 @@ async fn steps(conn: &mut dyn Connection, run: &RunRow, before: i64) -> Result<(
 async fn rows(
     conn: &mut dyn Connection,
     run: &RunRow,
-    table: &Table,
+    table: &'static Table,
     wanted: impl Fn(&[Param]) -> bool,
 ) -> Result<(), Error> {
     let mut after = Vec::new();

@@ -180,7 +180,7 @@ impl Walk<'_> {
     }
 
     /// All rows of a table, or those of one run: each matches its seal, and so does the JSON in it.
-    pub async fn seals(&mut self, table: &Table, run: Option<&RunId>) -> Result<(), Error> {
+    pub async fn seals(&mut self, table: &'static Table, run: Option<&RunId>) -> Result<(), Error> {
         let mut after = Vec::new();
         loop {
             let rows = match table.page(&mut *self.conn, run, &after, PAGE).await {

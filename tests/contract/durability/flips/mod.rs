@@ -3,7 +3,7 @@
 
 mod columns;
 mod file;
-mod served;
+pub mod served;
 
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
@@ -17,7 +17,7 @@ use served::Served;
 const EPHEMERAL: [&str; 3] = ["servers", "workers", "worker_agents"];
 
 /// Runs of every sort, so that every table has rows.
-async fn history(server: &Server) {
+pub async fn history(server: &Server) {
     let api = server.api();
     let plan = json!([{"name": "load"}, {"key": "k2", "name": "charge"}, {"name": "later"}]);
     let agent = api
@@ -107,7 +107,7 @@ async fn history(server: &Server) {
 }
 
 /// The file of a stopped store, its log folded in.
-async fn settled(url: &str) -> Vec<u8> {
+pub async fn settled(url: &str) -> Vec<u8> {
     let file = url.strip_prefix("sqlite:").expect("an embedded store");
     let mut connection = SqliteConnection::connect(url).await.expect("the store");
     let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
@@ -128,7 +128,7 @@ fn place(file: &Path, bytes: &[u8]) {
 
 /// What a store says of itself: the damages that verification finds, or why it could not even look; and, if it is
 /// damaged, all that it serves nevertheless.
-async fn found(url: &str) -> (Vec<String>, Served) {
+pub async fn found(url: &str) -> (Vec<String>, Served) {
     let store = match Store::connect(url, 16 << 20).await {
         Ok(store) => store,
         Err(error) => return (vec![error.to_string()], Served::default()),

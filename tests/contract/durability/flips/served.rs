@@ -112,6 +112,11 @@ impl Served {
             .insert(what.into(), answer.ok().map(|it| json!(it)));
     }
 
+    /// All answers, to be kept and compared with those of a later version.
+    pub fn recorded(&self) -> Value {
+        json!(self.answers)
+    }
+
     /// Everything was answered.
     pub fn is_whole(&self) {
         let refused: Vec<_> = self.answers.iter().filter(|(_, it)| it.is_none()).collect();
