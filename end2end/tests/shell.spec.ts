@@ -110,7 +110,7 @@ test("an admin adds a person, whose link signs in; a viewer is told to ask an ad
 
   await people(admin).getByRole("link", { name: "Disable… vera" }).click();
   const question = admin.getByRole("dialog", { name: "Disable vera" });
-  await expect(question).toContainText("Their sessions end within a second");
+  await expect(question).toContainText("Their sessions and streams end within two seconds");
   await expectAccessible(admin);
   await question.getByRole("link", { name: "Back" }).click();
   await expect(question).toHaveCount(0);
@@ -152,7 +152,7 @@ test("a token is shown once, works, and is refused when revoked", async ({ admin
 
   await tokens(admin).getByRole("link", { name: "Revoke… ci-agent" }).click();
   const question = admin.getByRole("dialog", { name: "Revoke token ci-agent" });
-  await expect(question).toContainText("refused within a second");
+  await expect(question).toContainText("refused within two seconds");
   await question.press("Escape");
   await expect(question).toHaveCount(0);
   await tokens(admin).getByRole("link", { name: "Revoke… ci-agent" }).click();

@@ -33,7 +33,7 @@ pub async fn sheet() -> Result<AccessSheet, AppError> {
 pub async fn change(change: Change) -> Result<Changed, AppError> {
     let me = super::authorise(crate::domain::Action::Administer)?;
     let origin = origin(use_context::<http::request::Parts>().map(|parts| parts.headers));
-    Ok(apply(&super::store()?, &me.name, &origin, change)
+    Ok(apply(&super::store()?, &me, &origin, change)
         .await
         .map_err(crate::store::Error::problem)?)
 }
@@ -57,14 +57,14 @@ pub async fn integrity() -> Result<Integrity, AppError> {
 #[cfg(feature = "ssr")]
 pub async fn apply(
     store: &crate::store::Store,
-    by: &str,
+    by: &crate::domain::Principal,
     origin: &str,
     change: Change,
 ) -> Result<Changed, crate::store::Error> {
-    use crate::domain::audit::AuditKind;
-    tracing::info!(by, ?change, "access changes");
+    use crate::{domain::audit::AuditKind, store::audit};
     let mut detail = serde_json::json!(change);
     let action = detail["change"].as_str().unwrap_or_default().to_owned();
+    tracing::info!(by = by.name, action, "access changes");
     let changed = carry_out(store, by, origin, change).await;
     let kind = match &changed {
         Ok(_) => AuditKind::Access,
@@ -74,14 +74,18 @@ pub async fn apply(
         }
         Err(_) => return changed,
     };
-    store.noted(kind, by, &action, detail).await;
+    let entry = audit::by(by, kind, &action, detail);
+    match kind {
+        AuditKind::Refused => store.noted_or_counted("access", entry).await,
+        _ => store.noted(entry).await,
+    }
     changed
 }
 
 #[cfg(feature = "ssr")]
 async fn carry_out(
     store: &crate::store::Store,
-    by: &str,
+    by: &crate::domain::Principal,
     origin: &str,
     change: Change,
 ) -> Result<Changed, crate::store::Error> {
@@ -99,7 +103,7 @@ async fn carry_out(
             let secret = store.new_link(&name).await?;
             link(name, secret)
         }
-        Change::DisableUser { name } => match store.disable_user(&name, Some(by)).await? {
+        Change::DisableUser { name } => match store.disable_user(&name, Some(&by.name)).await? {
             true => Changed::Disabled { name },
             false => return Err(Problem::not_found("person, or they are shut out").into()),
         },

@@ -45,16 +45,21 @@ pub fn authorise(action: Action) -> Result<Principal, AppError> {
 /// An attempt that the role does not allow goes to the audit trail; the answer does not wait for it.
 #[cfg(feature = "ssr")]
 fn kept(principal: &Principal, action: Action) {
-    let (Ok(store), who) = (store(), principal.name.clone()) else {
+    use crate::{domain::audit::AuditKind, store::audit};
+    let Ok(store) = store() else {
         return;
     };
-    let detail = serde_json::json!({"action": format!("{action:?}").to_lowercase()});
-    tokio::spawn(async move {
-        use crate::domain::audit::AuditKind;
-        store
-            .noted(AuditKind::Refused, &who, "forbidden", detail)
-            .await;
-    });
+    let parts = leptos::prelude::use_context::<http::request::Parts>();
+    let path = parts.map_or(String::new(), |parts| parts.uri.path().to_owned());
+    let wanted = format!("{action:?}").to_lowercase();
+    let detail = serde_json::json!({"action": wanted, "path": path});
+    let entry = audit::by(principal, AuditKind::Refused, "forbidden", detail);
+    // A page asks by its own path, which names a run: what is wanted tells refusals apart well enough there.
+    let about = match path.starts_with("/api/") {
+        true => path,
+        false => wanted,
+    };
+    tokio::spawn(async move { store.noted_or_counted(&about, entry).await });
 }
 
 #[cfg(feature = "ssr")]

@@ -4,12 +4,16 @@ use std::path::PathBuf;
 
 use super::Failure;
 use crate::{
-    domain::Role,
+    domain::{Role, audit::AuditKind},
     server::{
         self,
         config::{Config, Given, redacted},
     },
+    store::audit,
 };
+
+/// Whom the first start lets in.
+const FIRST: &str = "admin";
 
 /// Run the server: the agent API, the console and the reaper.
 ///
@@ -54,7 +58,10 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     tracing::info!(%store, addr = %server.addr, "serving");
     println!("listening on http://{}", server.addr);
     if !server.store.knows_anybody().await? {
-        let link = server.store.add_user("admin", Role::Admin).await?;
+        let link = server.store.add_user(FIRST, Role::Admin).await?;
+        let detail = serde_json::json!({"name": FIRST, "role": Role::Admin, "first": true});
+        let entry = audit::of(AuditKind::Access, "server", "add_user", detail);
+        server.store.noted(entry).await;
         println!("sign in: {url}/signin?token={link}");
     }
     stopped().await;

@@ -1,7 +1,10 @@
 //! `step47 token`: bearer tokens for agents and scripts.
 
 use super::{Failure, StoreArgs};
-use crate::domain::{Role, audit::AuditKind};
+use crate::{
+    domain::{Role, audit::AuditKind},
+    store::audit,
+};
 
 /// Make, list and revoke bearer tokens.
 #[derive(clap::Subcommand)]
@@ -40,9 +43,8 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             let store = store.open().await?;
             let secret = store.create_token(&name, role).await?;
             let detail = serde_json::json!({"name": name, "role": role});
-            store
-                .noted(AuditKind::Access, super::HERE, "create_token", detail)
-                .await;
+            let entry = audit::of(AuditKind::Access, super::HERE, "create_token", detail);
+            store.noted(entry).await;
             println!("{secret}");
         }
         Command::List { json, store } => {
@@ -77,9 +79,8 @@ pub async fn run(command: Command) -> Result<(), Failure> {
                 }
                 n => {
                     let detail = serde_json::json!({"token": id_or_name, "revoked": n});
-                    store
-                        .noted(AuditKind::Access, super::HERE, "revoke_token", detail)
-                        .await;
+                    let entry = audit::of(AuditKind::Access, super::HERE, "revoke_token", detail);
+                    store.noted(entry).await;
                     println!("revoked {n}");
                 }
             }

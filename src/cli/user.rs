@@ -1,7 +1,10 @@
 //! `step47 user`: the people who may sign in.
 
 use super::{Failure, StoreArgs};
-use crate::domain::{Role, audit::AuditKind};
+use crate::{
+    domain::{Role, audit::AuditKind},
+    store::audit,
+};
 
 /// Add, list and shut out people.
 #[derive(clap::Subcommand)]
@@ -50,9 +53,8 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             let store = store.open().await?;
             let link = store.add_user(&name, role).await?;
             let detail = serde_json::json!({"name": name, "role": role});
-            store
-                .noted(AuditKind::Access, super::HERE, "add_user", detail)
-                .await;
+            let entry = audit::of(AuditKind::Access, super::HERE, "add_user", detail);
+            store.noted(entry).await;
             println!("{}/signin?token={link}", public_url.trim_end_matches('/'));
         }
         Command::List { json, store } => {
@@ -77,9 +79,8 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             match store.disable_user(&name, None).await? {
                 true => {
                     let detail = serde_json::json!({"name": name});
-                    store
-                        .noted(AuditKind::Access, super::HERE, "disable_user", detail)
-                        .await;
+                    let entry = audit::of(AuditKind::Access, super::HERE, "disable_user", detail);
+                    store.noted(entry).await;
                     println!("{name} is shut out");
                 }
                 false => {

@@ -40,6 +40,7 @@ pub mod search_box;
 pub mod segments;
 pub mod selection;
 pub mod selection_bar;
+pub mod sessions;
 pub mod sidebar;
 pub mod skeleton;
 pub mod state_tree;

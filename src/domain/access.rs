@@ -1,6 +1,7 @@
 //! Who may do what: the one place that decides it, for the API, server functions, streams and pages.
 
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 
 use super::{hash::Hash, time::Time};
 
@@ -42,11 +43,38 @@ impl Role {
     }
 }
 
+/// What a caller shows to come in. A person and a token may share a name: this tells them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Caller {
+    /// A person, by a session.
+    Person,
+    /// A program, by a bearer token.
+    Token,
+}
+
+super::status::words!(Caller { Person = "person", Token = "token" });
+
 /// Who a request comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Principal {
+    pub kind: Caller,
     pub name: String,
     pub role: Role,
+    /// The address that the request came from, where it is known.
+    #[serde(skip)]
+    pub peer: Option<IpAddr>,
+}
+
+impl Principal {
+    pub fn new(kind: Caller, name: impl Into<String>, role: Role) -> Self {
+        Self {
+            kind,
+            name: name.into(),
+            role,
+            peer: None,
+        }
+    }
 }
 
 /// A person who may sign in.
@@ -56,6 +84,15 @@ pub struct User {
     pub role: Role,
     pub created_at: Time,
     pub disabled_at: Option<Time>,
+}
+
+/// A browser in which a person is signed in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    pub created_at: Time,
+    pub expires_at: Time,
+    /// The one that asks.
+    pub current: bool,
 }
 
 /// A token as lists show it: never the secret.

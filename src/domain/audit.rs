@@ -17,7 +17,7 @@ pub enum AuditKind {
     Decision,
     /// Somebody signed in or out.
     Session,
-    /// People, links and tokens.
+    /// People, links and tokens; and who took out the trail as a whole.
     Access,
     /// Something was tried and refused; it changed nothing.
     Refused,

@@ -212,6 +212,16 @@ fn row(entry: AuditEntry) -> impl IntoView {
         .or(entry.detail.get("detail"))
         .and_then(Value::as_str)
         .map(str::to_owned);
+    // A name may stand for a person and for a token.
+    let about = &entry.detail["who"]["kind"];
+    let caller = about
+        .as_str()
+        .filter(|it| *it != "person" && *it != entry.actor);
+    let caller = caller.map(|kind| format!(" ({kind})"));
+    let peer = entry.detail["peer"].as_str();
+    let peer = peer.map(|peer| view! { <p class="dim">"from " <bdi>{peer.to_owned()}</bdi></p> });
+    let repeated = entry.detail["repeated"].as_i64();
+    let repeated = repeated.map(|n| format!(" × {} more", words::number(n)));
     let run = entry.run.map(|run| {
         let href = match entry.step {
             Some(step) => format!("/runs/{run}?step={step}"),
@@ -223,9 +233,9 @@ fn row(entry: AuditEntry) -> impl IntoView {
     view! {
         <tr>
             <td class="cell-when"><Moment at=entry.at/></td>
-            <td><b><bdi>{entry.actor}</bdi></b></td>
+            <td><b><bdi>{entry.actor}</bdi></b>{caller}{peer}</td>
             <td>
-                {refused.then(|| view! { <span class="tone-crashed">"refused: "</span> })}<bdi>{what}</bdi>
+                {refused.then(|| view! { <span class="tone-crashed">"refused: "</span> })}<bdi>{what}</bdi>{repeated}
                 {why.filter(|_| refused).map(|why| view! { <p class="dim"><bdi>{why}</bdi></p> })}
             </td>
             <td>{run}</td>

@@ -21,6 +21,7 @@ use crate::{
         integrity::IntegrityFacts,
         notice::Refused,
         people::{People, Tokens},
+        sessions::Sessions,
         skeleton::Skeleton,
         toast::Toasts,
     },
@@ -88,6 +89,17 @@ impl Access {
 #[component]
 pub fn SettingsPage() -> impl IntoView {
     let access = Access::new();
+    let sessions = Resource::new_blocking(|| (), |()| api::session::mine());
+    let sessions = move || {
+        Some(match sessions.get()? {
+            Ok(sessions) if sessions.is_empty() => {
+                view! { <p class="dim">"You came in with a token, not with a session."</p> }
+                    .into_any()
+            }
+            Ok(sessions) => view! { <Sessions sessions/> }.into_any(),
+            Err(error) => view! { <Refused error/> }.into_any(),
+        })
+    };
     let integrity = Resource::new_blocking(|| (), |()| api::access::integrity());
     let managed = move || {
         Some(match access.sheet.get()? {
@@ -107,6 +119,12 @@ pub fn SettingsPage() -> impl IntoView {
             <main id="main" class="main settings" tabindex="-1">
                 <header class="page-head"><h1>"Settings"</h1></header>
                 <Transition fallback=|| view! { <Skeleton rows=4/> }>{managed}</Transition>
+                <section class="setting" aria-labelledby="sessions">
+                    <h2 id="sessions">"Your sessions"</h2>
+                    <div class="setting-body">
+                        <Transition fallback=|| view! { <Skeleton rows=1/> }>{sessions}</Transition>
+                    </div>
+                </section>
                 <section class="setting" aria-labelledby="appearance">
                     <h2 id="appearance">"This browser"</h2>
                     <div class="setting-body"><Appearance/></div>
@@ -201,7 +219,7 @@ fn ConfirmDisable(name: String, on_change: Callback<Change>) -> impl IntoView {
     let title = format!("Disable {name}");
     view! {
         <Dialog title back="/settings">
-            <p>"Their sessions end within a second and their links no longer open. What they decided stays in the history. Adding them again lets them back in."</p>
+            <p>"Their sessions and streams end within two seconds, and their links no longer open, for good. What they decided stays in the history. Adding them again gives them a new link."</p>
             <Foot change on_change verb=format!("Disable {name}")/>
         </Dialog>
     }
@@ -213,7 +231,7 @@ fn ConfirmRevoke(id: String, name: String, on_change: Callback<Change>) -> impl 
     let title = format!("Revoke token {name}");
     view! {
         <Dialog title back="/settings">
-            <p>"Agents that use it are refused within a second; the runs they hold crash when their leases run out. It cannot be undone: create another token instead."</p>
+            <p>"Agents that use it are refused within two seconds, and its streams end; the runs they hold crash when their leases run out. It cannot be undone: create another token instead."</p>
             <Foot change=Change::RevokeToken { id } on_change verb=format!("Revoke {name}")/>
         </Dialog>
     }

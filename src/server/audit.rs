@@ -1,6 +1,7 @@
 //! `/audit.jsonl`: the audit trail as JSON lines, oldest first, each entry with its hash.
 
 use axum::{
+    Extension,
     body::{Body, Bytes},
     extract::State,
     http::header,
@@ -10,17 +11,33 @@ use futures::stream;
 use serde_json::json;
 
 use super::{App, body::Query, problem::Refusal};
-use crate::domain::audit::AuditQuery;
+use crate::{
+    domain::{
+        access::Principal,
+        audit::{AuditKind, AuditQuery},
+    },
+    store::audit,
+};
 
 /// Entries read at a time; the whole is never in memory.
 const STRIDE: i64 = 500;
 
 pub async fn export(
     State(app): State<App>,
+    Extension(who): Extension<Option<Principal>>,
     Query(query): Query<AuditQuery>,
 ) -> Result<Response, Refusal> {
     // What cannot be read at all is an answer of its own; later trouble cuts the stream off.
     app.store.audit_onward(0, 1).await?;
+    if let Some(who) = who {
+        let entry = audit::by(
+            &who,
+            AuditKind::Access,
+            "export_audit",
+            json!({"query": query}),
+        );
+        app.store.noted_or_counted("/audit.jsonl", entry).await;
+    }
     let pages = stream::try_unfold(0, move |after| {
         let (store, query) = (app.store.clone(), query.clone());
         async move {

@@ -22,6 +22,7 @@ struct File {
     body_max: Option<usize>,
     state_max: Option<usize>,
     viewers_max: Option<usize>,
+    metrics_public: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +50,8 @@ pub struct Config {
     /// How people reach this server, where that is not the address it listens on.
     pub public_url: Option<String>,
     pub limits: Limits,
+    /// Everybody may read `/metrics`; otherwise it takes a token of any role.
+    pub metrics_public: bool,
     pub leptos: LeptosOptions,
 }
 
@@ -124,6 +127,7 @@ impl Config {
                 state_max: file.state_max.unwrap_or(crate::domain::protocol::STATE_MAX),
                 viewers_max: file.viewers_max.unwrap_or(VIEWERS_MAX),
             },
+            metrics_public: file.metrics_public.unwrap_or(true),
             leptos,
         })
     }

@@ -11,6 +11,7 @@ mod functions;
 mod health;
 mod live;
 mod pages;
+mod peer;
 mod problem;
 mod router;
 mod settings;
@@ -42,6 +43,8 @@ pub struct App {
     limits: config::Limits,
     /// Cookies are marked Secure: TLS is in front.
     tls: bool,
+    /// Everybody may read `/metrics`.
+    metrics_public: bool,
     stop: CancellationToken,
 }
 

@@ -59,7 +59,8 @@ pub async fn change(
     permit(&who, Action::Administer)?;
     let change = fields.change()?;
     let origin = origin(Some(headers.clone()));
-    let answer = apply(&app.store, &who.name, &origin, change.clone()).await;
+    let answer = apply(&app.store, &who, &origin, change.clone()).await;
+    app.access.forget();
     let outcome: Outcome = (change, answer.map_err(|error| error.problem().into()));
     let mut page = Request::new(axum::body::Body::empty());
     *page.uri_mut() = http::Uri::from_static("/settings");

@@ -1,17 +1,21 @@
 //! Signing in by a one-time link, and out again.
 
 use axum::{
-    Form,
-    extract::State,
-    http::{HeaderMap, HeaderValue, header},
+    Extension, Form,
+    extract::{Request, State},
+    http::{Extensions, HeaderValue, header},
     response::{IntoResponse, Redirect, Response},
 };
 use serde::Deserialize;
+use serde_json::json;
 
-use super::{
-    App,
-    auth::{SESSION_COOKIE, session},
-    problem::Refusal,
+use super::{App, peer::peer, problem::Refusal};
+use crate::{
+    domain::{
+        access::{Caller, Principal},
+        audit::{AuditEntry, AuditKind},
+    },
+    store::{access::Credential, audit},
 };
 
 #[derive(Deserialize)]
@@ -22,8 +26,19 @@ pub struct Link {
 }
 
 /// Uses up the link and starts a session.
-pub async fn sign_in(State(app): State<App>, Form(link): Form<Link>) -> Result<Response, Refusal> {
-    let Some(secret) = app.store.sign_in(&link.token).await? else {
+pub async fn sign_in(
+    State(app): State<App>,
+    extensions: Extensions,
+    Form(link): Form<Link>,
+) -> Result<Response, Refusal> {
+    let peer = peer(&extensions);
+    let Some(secret) = app.store.sign_in(&link.token, peer).await? else {
+        let from = peer.map(|it| it.to_string()).unwrap_or_default();
+        let entry = AuditEntry {
+            detail: json!({"detail": "the link is used, too old or none", "peer": peer}),
+            ..audit::entry(AuditKind::Refused, "unknown", "sign_in")
+        };
+        app.store.noted_or_counted(&from, entry).await;
         return Ok(Redirect::to("/signin?error=used").into_response());
     };
     let cookie = cookie(&app, &secret, "2592000")?;
@@ -33,30 +48,46 @@ pub async fn sign_in(State(app): State<App>, Form(link): Form<Link>) -> Result<R
     ))
 }
 
-pub async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Response, Refusal> {
-    if let Some(secret) = session(&headers) {
-        app.store.sign_out(secret).await?;
-        app.access.forget(secret);
+/// Ends this session, or with `everywhere` in the form all of the person's.
+pub async fn sign_out(
+    State(app): State<App>,
+    Extension(who): Extension<Option<Principal>>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let session = request.extensions().get::<Credential>().copied();
+    let session = session.filter(|it| it.kind == Caller::Person);
+    if let (Some(who), Some(session)) = (who, session) {
+        match request.uri().query() {
+            Some("everywhere") => app.store.sign_out_everywhere(who).await?,
+            _ => app.store.sign_out(&who, session).await?,
+        }
+        app.access.forget();
     }
     let cookie = cookie(&app, "", "0")?;
     Ok(with_cookie(Redirect::to("/signin"), cookie))
 }
 
-/// A path of this server, whatever the link said.
+/// A path of this server, whatever the link said. Browsers drop tabs and line breaks, and take `\` for `/`: what
+/// might read as another host to any of them leads to the runs.
 fn inside(next: Option<&str>) -> String {
-    match next {
-        Some(path) if path.starts_with('/') && !path.starts_with("//") && !path.contains('\\') => {
-            path.into()
-        }
-        _ => "/".into(),
+    let home = "/".to_owned();
+    let Some(path) = next else { return home };
+    let plain = path.bytes().all(|byte| byte.is_ascii_graphic());
+    let lower = path.to_ascii_lowercase();
+    // As it is, and as whoever decodes it once more would read it.
+    let read = lower.replace("%2f", "/").replace("%5c", "\\");
+    let own = read.starts_with('/') && !read.starts_with("//") && path.starts_with('/');
+    match plain && own && !read.contains('\\') {
+        true => path.to_owned(),
+        false => home,
     }
 }
 
 fn cookie(app: &App, secret: &str, max_age: &str) -> Result<HeaderValue, Refusal> {
     let secure = if app.tls { "; Secure" } else { "" };
-    let text = format!(
-        "{SESSION_COOKIE}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age}{secure}"
-    );
+    let name = app.access.cookie();
+    let text =
+        format!("{name}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age}{secure}");
     HeaderValue::try_from(text).map_err(|e| crate::store::Error::damaged(e).into())
 }
 
@@ -70,10 +101,28 @@ fn with_cookie(redirect: Redirect, cookie: HeaderValue) -> Response {
 mod tests {
     #[test]
     fn a_link_leads_nowhere_else() {
-        let inside = super::inside;
-        assert_eq!(inside(Some("/runs/a?x=1")), "/runs/a?x=1");
-        assert_eq!(inside(Some("//evil.example")), "/");
-        assert_eq!(inside(Some("https://evil.example")), "/");
-        assert_eq!(inside(Some("/\\evil.example")), "/");
+        for own in ["/runs/a?x=1", "/", "/runs?q=a%2Fb", "/runs/a?x=1#top"] {
+            assert_eq!(super::inside(Some(own)), own);
+        }
+        let elsewhere = [
+            "//evil.example",
+            "https://evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "/%2fevil.example",
+            "%2f%2fevil.example",
+            "/%5Cevil.example",
+            "/\t/evil.example",
+            "/\n/evil.example",
+            "/a\r\nset-cookie: x=1",
+            "/ä",
+            "javascript:alert(1)",
+            "evil.example",
+            "",
+        ];
+        for next in elsewhere {
+            assert_eq!(super::inside(Some(next)), "/", "{next:?}");
+        }
+        assert_eq!(super::inside(None), "/");
     }
 }

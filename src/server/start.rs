@@ -42,16 +42,18 @@ pub async fn start(config: Config) -> Result<Running, Error> {
     let stop = CancellationToken::new();
     let (live, follower) = Hub::new(config.limits.viewers_max);
     let workers = Workers::default();
+    let access = Access::new(config.behind_tls);
     let app = App {
         store: store.clone(),
         live,
-        access: Access::default(),
+        access: access.clone(),
         workers: workers.clone(),
         site: Site::new(config.leptos.site_root.to_string().into()),
         leptos: config.leptos,
         metrics: telemetry::metrics().map_err(Error::Setup)?,
         limits: config.limits,
         tls: config.behind_tls,
+        metrics_public: config.metrics_public,
         stop: stop.clone(),
     };
     let head = store.head().await?;
@@ -65,7 +67,8 @@ pub async fn start(config: Config) -> Result<Running, Error> {
         async move { store.hear(stop).await }
     };
     let serve = {
-        let (router, stop) = (router::router(app), stop.clone());
+        let router = router::router(app).into_make_service_with_connect_info::<SocketAddr>();
+        let stop = stop.clone();
         async move {
             let serving =
                 axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
@@ -79,6 +82,8 @@ pub async fn start(config: Config) -> Result<Running, Error> {
         tokio::spawn(keep_time),
         tokio::spawn(hear),
         tokio::spawn(workers.remember(store.clone(), stop.clone())),
+        tokio::spawn(access.open.watch(store.clone(), stop.clone())),
+        tokio::spawn(store.clone().keep_counts(stop.clone())),
         tokio::spawn(serve),
     ];
     Ok(Running {

@@ -1,7 +1,10 @@
-//! People, tokens and sessions. A secret has 256 random bits, is shown once, and is kept only as its hash.
+//! People and tokens. A secret has 256 random bits, is shown once, and is kept only as its hash.
+
+mod sessions;
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+
+pub use self::sessions::Credential;
 
 use super::{
     Command, Error, Store,
@@ -12,12 +15,10 @@ use super::{
 };
 use crate::domain::{
     Code, Hash, Problem, Role,
-    access::{Principal, Token, User},
-    audit::AuditKind,
+    access::{Caller, Principal, Token, User},
 };
 
 const LINK_LIVES_MS: i64 = 24 * 3_600_000;
-const SESSION_LIVES_MS: i64 = 30 * 24 * 3_600_000;
 
 /// A new secret and what is kept of it.
 fn secret(prefix: &str) -> (String, Hash) {
@@ -93,6 +94,10 @@ impl Command for SetUser {
             keep_an_admin(tx, &self.name).await?;
         }
         let (name, role) = (self.name.as_str(), self.role.as_str());
+        if person(tx.conn(), name).await?.is_none() {
+            // What was open when they were shut out stays shut, also where an older version left it in place.
+            sessions::end_all(tx, name).await?;
+        }
         let again = vec![("role", role.into()), ("disabled_at", None::<i64>.into())];
         if !tables::USERS.amend(tx.conn(), params![name], again).await? {
             let values = params![name, role, tx.now, None::<i64>];
@@ -119,6 +124,7 @@ impl Command for DisableUser {
         if person(tx.conn(), &self.name).await?.is_none() {
             return Ok(false);
         }
+        sessions::end_all(tx, &self.name).await?;
         let disabled = vec![("disabled_at", tx.now.into())];
         let name = params![self.name.as_str()];
         tables::USERS.amend(tx.conn(), name, disabled).await
@@ -135,10 +141,7 @@ async fn person(conn: &mut dyn Connection, name: &str) -> Result<Option<Principa
     let welcome = "WHERE name = $1 AND disabled_at IS NULL";
     let rows = tables::USERS.select(conn, welcome, params![name]).await?;
     let user = rows.into_iter().next().map(user).transpose()?;
-    Ok(user.map(|user| Principal {
-        name: user.name,
-        role: user.role,
-    }))
+    Ok(user.map(|user| Principal::new(Caller::Person, user.name, user.role)))
 }
 
 /// A damaged row lets nobody in, and so makes no admin.
@@ -233,38 +236,6 @@ impl Store {
         Ok(self.end(&tables::TOKENS, "revoked_at", sql, id).await? > 0)
     }
 
-    /// Who a bearer token stands for.
-    pub async fn bearer(&self, secret: &str) -> Result<Option<Principal>, Error> {
-        let mut conn = self.engine.read().await?;
-        let live = "WHERE hash = $1 AND revoked_at IS NULL";
-        let hash = params![of_secret(secret)];
-        let rows = tables::TOKENS.select(&mut *conn, live, hash).await?;
-        let token = rows.into_iter().next().map(token).transpose()?;
-        Ok(token.map(|token| Principal {
-            name: token.name,
-            role: token.role,
-        }))
-    }
-
-    /// Whose name stands in the row that this finds, if they may come in.
-    async fn owner(
-        &self,
-        table: &'static Table,
-        rest: &'static str,
-        secret: &str,
-    ) -> Result<Option<Principal>, Error> {
-        let mut conn = self.engine.read().await?;
-        let now = conn.now().await?;
-        let found = table
-            .select(&mut *conn, rest, params![of_secret(secret), now])
-            .await?;
-        let Some(mut row) = found.into_iter().next() else {
-            return Ok(None);
-        };
-        let (_hash, name) = (row.bytes()?, row.text()?);
-        person(&mut *conn, &name).await
-    }
-
     /// Adds a person, or lets one in again; answers the secret of a one-time sign-in link.
     pub async fn add_user(&self, name: &str, role: Role) -> Result<String, Error> {
         named("name", name)?;
@@ -310,7 +281,7 @@ impl Store {
         rows.into_iter().map(user).collect()
     }
 
-    /// Shuts a person out: no sign-in, no session. Answers whether there was one to shut out. Nobody shuts
+    /// Shuts a person out: their sessions and links are gone for good. Answers whether there was one to shut out. Nobody shuts
     /// themselves out, and an admin stays.
     pub async fn disable_user(&self, name: &str, by: Option<&str>) -> Result<bool, Error> {
         self.write(DisableUser {
@@ -324,52 +295,6 @@ impl Store {
     pub async fn admins(&self) -> Result<Vec<String>, Error> {
         let mut conn = self.engine.read().await?;
         admins(&mut *conn).await
-    }
-
-    /// Whose link this is, if it still opens.
-    pub async fn link_owner(&self, link: &str) -> Result<Option<Principal>, Error> {
-        let opens = "WHERE hash = $1 AND used_at IS NULL AND expires_at > $2";
-        self.owner(&tables::SIGNIN_LINKS, opens, link).await
-    }
-
-    /// Uses up a sign-in link; answers the secret of a new session.
-    pub async fn sign_in(&self, link: &str) -> Result<Option<String>, Error> {
-        let Some(owner) = self.link_owner(link).await? else {
-            return Ok(None);
-        };
-        let sql = "SELECT hash FROM signin_links WHERE hash = $1 AND used_at IS NULL";
-        let used = self
-            .end(&tables::SIGNIN_LINKS, "used_at", sql, of_secret(link))
-            .await?;
-        if used == 0 {
-            return Ok(None);
-        }
-        let (secret, hash) = secret("session");
-        let expires_at = self.now().await?.plus_ms(SESSION_LIVES_MS);
-        let session = params![hash, owner.name.as_str(), expires_at];
-        self.add(&tables::SESSIONS, session).await?;
-        tracing::info!(user = owner.name, "signed in");
-        let detail = json!({"role": owner.role});
-        self.noted(AuditKind::Session, &owner.name, "sign_in", detail)
-            .await;
-        Ok(Some(secret))
-    }
-
-    /// Whose session this is.
-    pub async fn session(&self, secret: &str) -> Result<Option<Principal>, Error> {
-        let lives = "WHERE hash = $1 AND expires_at > $2";
-        self.owner(&tables::SESSIONS, lives, secret).await
-    }
-
-    pub async fn sign_out(&self, secret: &str) -> Result<(), Error> {
-        if let Some(who) = self.session(secret).await? {
-            self.noted(AuditKind::Session, &who.name, "sign_out", Value::Null)
-                .await;
-        }
-        let sql = "SELECT hash FROM sessions WHERE hash = $1";
-        self.end(&tables::SESSIONS, "expires_at", sql, of_secret(secret))
-            .await?;
-        Ok(())
     }
 }
 

@@ -1,6 +1,16 @@
-//! The audit trail as it is read: by keyset, each entry vouched for by the chain.
+//! The audit trail: what is added to it beside decisions, and how it is read: by keyset, each entry vouched for by
+//! the chain.
+
+mod bounds;
+mod repeats;
 
 use async_trait::async_trait;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+use self::bounds::bounded;
+pub use self::repeats::Repeats;
 
 use super::{
     Command, Error, Store,
@@ -16,6 +26,8 @@ use crate::domain::{
 /// Rows read for one page at most: a filter that fits little says where to go on.
 const BUDGET: i64 = 2_000;
 const STRIDE: i64 = 200;
+/// How often is looked for counts whose minute is over.
+const COUNT_EVERY: Duration = Duration::from_secs(5);
 
 macro_rules! entries {
     ($filter:literal) => {
@@ -47,7 +59,36 @@ pub fn entry(kind: AuditKind, actor: &str, action: &str) -> AuditEntry {
         run: None,
         step: None,
         reason: None,
-        detail: serde_json::Value::Null,
+        detail: Value::Null,
+    }
+}
+
+/// An entry about somebody who came in: whether person or token, with which role, and from where.
+pub fn by(who: &Principal, kind: AuditKind, action: &str, detail: Value) -> AuditEntry {
+    AuditEntry {
+        detail: signed(who, detail),
+        ..entry(kind, &who.name, action)
+    }
+}
+
+/// The detail with who did it.
+pub fn signed(who: &Principal, mut detail: Value) -> Value {
+    if !detail.is_object() {
+        detail = json!({});
+    }
+    detail["who"] = json!({"kind": who.kind, "name": who.name, "role": who.role});
+    if let Some(peer) = who.peer {
+        detail["peer"] = json!(peer);
+    }
+    detail
+}
+
+/// An entry about what no caller did: the command line, the server itself. The names of people may be the same.
+pub fn of(kind: AuditKind, actor: &str, action: &str, mut detail: Value) -> AuditEntry {
+    detail["who"] = json!({"kind": actor});
+    AuditEntry {
+        detail,
+        ..entry(kind, actor, action)
     }
 }
 
@@ -70,19 +111,33 @@ impl Store {
     }
 
     /// Keeps what was done beside runs: who came in, who was let in. Trouble is logged, and stops nobody.
-    pub async fn noted(
-        &self,
-        kind: AuditKind,
-        actor: &str,
-        action: &str,
-        detail: serde_json::Value,
-    ) {
-        let entry = AuditEntry {
-            detail,
-            ..entry(kind, actor, action)
-        };
+    pub async fn noted(&self, entry: AuditEntry) {
+        let entry = bounded(entry);
+        let (actor, action) = (entry.actor.clone(), entry.action.clone());
         if let Err(error) = self.append_audit(entry).await {
             tracing::warn!(%error, actor, action, "not in the audit trail");
+        }
+    }
+
+    /// The same for what anybody can repeat at no cost, like a refusal: alike ones about the same are counted.
+    pub async fn noted_or_counted(&self, about: &str, entry: AuditEntry) {
+        let entry = bounded(entry);
+        if let Some(first) = self.repeats.first(about, entry, Instant::now()) {
+            self.noted(first).await;
+        }
+    }
+
+    /// Writes down what was counted, minute by minute and once more at the end.
+    pub async fn keep_counts(self, stop: CancellationToken) {
+        loop {
+            let wait = stop.run_until_cancelled(tokio::time::sleep(COUNT_EVERY));
+            let end = wait.await.is_none();
+            for entry in self.repeats.counted(Instant::now(), end) {
+                self.noted(entry).await;
+            }
+            if end {
+                return;
+            }
         }
     }
 
@@ -115,16 +170,14 @@ impl Store {
         if matches!(problem.code, Code::NotFound | Code::Busy | Code::Internal) {
             return;
         }
-        let detail = serde_json::json!({"code": problem.code, "detail": problem.detail});
+        let detail = json!({"code": problem.code, "detail": problem.detail});
         let entry = AuditEntry {
             run: Some(run.clone()),
             step,
-            detail,
-            ..entry(AuditKind::Refused, &who.name, kind.as_str())
+            ..by(who, AuditKind::Refused, kind.as_str(), detail)
         };
-        if let Err(error) = self.append_audit(entry).await {
-            tracing::warn!(%error, "a refused attempt is not in the audit trail");
-        }
+        let about = format!("{run} {}", problem.code.as_str());
+        self.noted_or_counted(&about, entry).await;
     }
 
     /// Entries that fit, newest first.

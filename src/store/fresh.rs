@@ -66,9 +66,9 @@ pub(super) async fn steps_among(
 }
 
 /// Rows whose key is among `keys`. The list is filled up to a power of two, so that few statements are prepared.
-async fn among(
+pub(super) async fn among(
     conn: &mut dyn Connection,
-    sql: &'static str,
+    sql: &str,
     mut params: Vec<Param>,
     mut keys: Vec<Param>,
 ) -> Result<Vec<Row>, Error> {

@@ -3,7 +3,7 @@
 //! Writes go through one writer that groups them; reads take any connection. SQL lives only here.
 
 pub mod access;
-mod audit;
+pub mod audit;
 mod bulk;
 pub mod commands;
 mod decisions;
@@ -55,6 +55,7 @@ pub struct Store {
     recent: timeline::Recent,
     looked: look::Looked,
     whole: verify::Whole,
+    repeats: audit::Repeats,
 }
 
 impl Store {
@@ -89,6 +90,7 @@ impl Store {
             recent: timeline::Recent::default(),
             looked: look::Looked::default(),
             whole: verify::Whole::default(),
+            repeats: audit::Repeats::default(),
         })
     }
 

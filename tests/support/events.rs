@@ -35,7 +35,7 @@ impl Stream {
         Self::of(api.request(Method::GET, &format!("/live{query}"))).await
     }
 
-    async fn of(request: RequestBuilder) -> Result<Self, String> {
+    pub async fn of(request: RequestBuilder) -> Result<Self, String> {
         let request = request.header("accept", "text/event-stream");
         let response = request.send().await.map_err(|e| e.to_string())?;
         let kind = response.headers().get("content-type");

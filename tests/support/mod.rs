@@ -2,6 +2,7 @@
 
 mod agent;
 mod api;
+mod browser;
 mod cli;
 mod engine;
 mod events;
@@ -13,6 +14,7 @@ mod wait;
 
 pub use agent::Agent;
 pub use api::{Answer, Api, merged};
+pub use browser::{Browser, link};
 pub use cli::{Cli, Said};
 pub use engine::{Engine, administer, database};
 pub use events::{Stream, ids, is_strictly_rising};

@@ -16,7 +16,13 @@ use crate::{
         access::Principal,
         protocol::{ClaimRun, LeaseAnswer},
     },
-    server::{App, body::Strict, live::News, problem::Refusal},
+    server::{
+        App,
+        auth::{Standing, unauthorized},
+        body::Strict,
+        live::News,
+        problem::Refusal,
+    },
     store::commands::Claim,
 };
 
@@ -28,6 +34,7 @@ use crate::{
 pub async fn claim(
     State(app): State<App>,
     Extension(who): Extension<Option<Principal>>,
+    Extension(standing): Extension<Standing>,
     headers: HeaderMap,
     Strict { body, hash }: Strict<ClaimRun>,
 ) -> Result<Response, Refusal> {
@@ -37,6 +44,7 @@ pub async fn claim(
     let asking = app.workers.asks(&body);
     // Listen before looking: a run that becomes runnable in between is heard.
     let mut news = app.live.listen();
+    let mut revoked = std::pin::pin!(standing.ended());
     loop {
         if keyed || app.store.runnable(body.agents.as_deref()).await? {
             let command = Claim { body: body.clone() };
@@ -57,6 +65,7 @@ pub async fn claim(
         };
         tokio::select! {
             true = waited => {}
+            () = &mut revoked => return Err(unauthorized(true).into()),
             () = tokio::time::sleep_until(until) => return Ok(StatusCode::NO_CONTENT.into_response()),
             () = app.stop.cancelled() => return Ok(StatusCode::NO_CONTENT.into_response()),
         }

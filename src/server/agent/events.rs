@@ -1,13 +1,13 @@
 //! The history as pages, or as a stream that a reader can take up again where it left off.
 
 use axum::{
-    Json,
+    Extension, Json,
     body::Bytes,
     extract::State,
     http::{HeaderMap, header},
     response::{IntoResponse, Response},
 };
-use futures::{Stream, stream};
+use futures::{Stream, StreamExt as _, stream};
 use serde::Deserialize;
 use std::sync::Arc;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
@@ -17,6 +17,7 @@ use crate::{
     domain::{Event, Problem, RunId, protocol::EventPage},
     server::{
         App,
+        auth::Standing,
         body::Query,
         live::{News, Told},
         problem::Refusal,
@@ -46,6 +47,7 @@ pub struct EventQuery {
 ))]
 pub async fn follow(
     State(app): State<App>,
+    Extension(standing): Extension<Standing>,
     headers: HeaderMap,
     Query(query): Query<EventQuery>,
 ) -> Result<Response, Refusal> {
@@ -68,7 +70,8 @@ pub async fn follow(
         ready: Vec::new(),
         caught_up: false,
     };
-    Ok(sse::respond(reader.stream(), app.stop.clone()))
+    let events = reader.stream().take_until(Box::pin(standing.ended()));
+    Ok(sse::respond(events, app.stop.clone()))
 }
 
 /// One reader of the history: from the table until it has caught up, then from the hub. A reader that falls

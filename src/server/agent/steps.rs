@@ -22,6 +22,7 @@ use crate::{
     },
     server::{
         App,
+        auth::{Standing, unauthorized},
         body::{NumberPath, Query, RunPath, Strict},
         live::News,
         problem::Refusal,
@@ -158,6 +159,7 @@ pub struct WaitQuery {
 ))]
 pub async fn read(
     State(app): State<App>,
+    Extension(standing): Extension<Standing>,
     NumberPath(run, seq): NumberPath,
     Query(query): Query<WaitQuery>,
 ) -> Result<Json<StepAnswer>, Refusal> {
@@ -168,6 +170,7 @@ pub async fn read(
     }
     let until = Instant::now() + Duration::from_millis(query.wait_ms.unsigned_abs());
     let mut news = app.live.listen();
+    let mut revoked = std::pin::pin!(standing.ended());
     loop {
         let step = app.store.step(&run, seq).await?;
         let settles = matches!(step.step.status, StepStatus::Waiting | StepStatus::Running);
@@ -185,6 +188,7 @@ pub async fn read(
         };
         tokio::select! {
             () = changed => {}
+            () = &mut revoked => return Err(unauthorized(true).into()),
             () = tokio::time::sleep_until(until) => {}
             () = app.stop.cancelled() => return Ok(Json(StepAnswer { step })),
         }

@@ -1,7 +1,7 @@
 //! `GET /live`: the stream of one open page. A page that reads too slowly is not waited for and nothing is kept for
 //! it: it is told to read again.
 
-use axum::{body::Bytes, extract::State, http::HeaderMap, response::Response};
+use axum::{Extension, body::Bytes, extract::State, http::HeaderMap, response::Response};
 use futures::{Stream, StreamExt, stream};
 use serde::Deserialize;
 use tokio::sync::{
@@ -12,7 +12,7 @@ use tokio::sync::{
 use super::{Hub, compose::Packet};
 use crate::{
     domain::{Problem, RunId},
-    server::{App, body::Query, problem::Refusal, sse},
+    server::{App, auth::Standing, body::Query, problem::Refusal, sse},
 };
 
 #[derive(Deserialize)]
@@ -28,6 +28,7 @@ pub struct ViewQuery {
 
 pub async fn follow(
     State(app): State<App>,
+    Extension(standing): Extension<Standing>,
     headers: HeaderMap,
     Query(query): Query<ViewQuery>,
 ) -> Result<Response, Refusal> {
@@ -44,8 +45,7 @@ pub async fn follow(
         hub: app.live.clone(),
         _seat: seat,
     };
-    let signed_out = app.access.ended(app.store, headers);
-    let frames = viewer.stream().take_until(Box::pin(signed_out));
+    let frames = viewer.stream().take_until(Box::pin(standing.ended()));
     Ok(sse::respond(frames, app.stop))
 }
 

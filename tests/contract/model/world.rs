@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use step47::{
     domain::{
         DecisionKind, Epoch, Hash, Problem, Role, RunId, StepStatus,
-        access::Principal,
+        access::{Caller, Principal},
         begin::BeginOutcome,
         protocol::{
             CommitStep, CreateRun, Decide, FailStep, FinishRun, Heartbeat, LeaseRun, NextStep,
@@ -292,10 +292,7 @@ impl World {
 }
 
 fn author() -> Principal {
-    Principal {
-        name: "ana".into(),
-        role: Role::Operator,
-    }
+    Principal::new(Caller::Person, "ana", Role::Operator)
 }
 
 /// A step that does not exist has this number.

@@ -108,11 +108,11 @@ impl Decision {
             run: Some(run.id.clone()),
             step: decision.step,
             reason: self.body.reason.clone(),
-            detail,
-            ..audit::entry(
+            ..audit::by(
+                &self.author,
                 AuditKind::Decision,
-                &self.author.name,
                 self.body.kind.as_str(),
+                detail,
             )
         });
     }

@@ -1,0 +1,161 @@
+//! Revoked means now: what is open ends with the right to it, and what was shut stays shut.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{
+    Api, Browser, Engine, Server, Stream, both_engines, eventually, link, unique,
+};
+
+/// Reads until the stream ends; a stream that goes on fails the test.
+async fn ends(mut stream: Stream, what: &str) {
+    let end = async { while stream.next().await.is_some() {} };
+    let ended = tokio::time::timeout(crate::support::DEADLINE, end).await;
+    ended.unwrap_or_else(|_| panic!("{what} goes on"));
+}
+
+/// A claim and a step's long poll that nothing answers, as this token.
+async fn waits(server: &Server, api: &Api) -> Vec<tokio::task::JoinHandle<u16>> {
+    let holder = server.api().agent(json!({"agent": unique("held")})).await;
+    let seq = holder.executes("slow", json!({})).await;
+    holder.heartbeat(json!({"ttl_ms": 3_600_000})).await.is(200);
+    let (claimer, reader, run) = (api.clone(), api.clone(), holder.run.clone());
+    let claim = json!({"worker": "waits", "agents": [unique("nobody")], "wait_ms": 60_000});
+    let poll = format!("/v1/runs/{run}/steps/{seq}?wait_ms=60000");
+    let waiting = vec![
+        tokio::spawn(async move { claimer.post("/v1/claims", claim).await.status }),
+        tokio::spawn(async move { reader.get(&poll).await.status }),
+    ];
+    eventually("the claim waits", async || {
+        let seen = server.api().post("/api/workers/page", json!({})).await;
+        seen.text.contains("waits").then_some(())
+    })
+    .await;
+    waiting
+}
+
+async fn what_a_token_opened_ends_when_it_is_revoked(on: Engine) {
+    let server = Server::start(on).await;
+    let name = unique("gone");
+    let api = server.api_as("agent", &name).await;
+    let events = Stream::open(&api, "?after=0", None).await;
+    let live = Stream::live(&api, "").await;
+    let waiting = waits(&server, &api).await;
+    let other = Stream::open(&server.api(), "?after=0", None).await;
+    // From another process, as an admin on another server would.
+    let revoked = server.store.command(&["token", "revoke", &name]).await;
+    assert!(revoked.status.success(), "{revoked:?}");
+    let began = std::time::Instant::now();
+    ends(events, "/v1/events").await;
+    ends(live, "/live").await;
+    for waited in waiting {
+        assert_eq!(waited.await.expect("an answer"), 401);
+    }
+    eprintln!("all ended within {:?}", began.elapsed());
+    still_open(&server, other).await;
+}
+
+/// Nobody else's stream ends.
+async fn still_open(server: &Server, mut stream: Stream) {
+    let run = server.api().create(json!({})).await;
+    while let Some(event) = stream.next().await {
+        if event["run"] == json!(run) {
+            return;
+        }
+    }
+    panic!("a stream ended that nobody revoked");
+}
+
+async fn stream_of(browser: &Browser, path: &str) -> Stream {
+    let stream = Stream::of(browser.request(Method::GET, path)).await;
+    stream.expect("a stream")
+}
+
+async fn who_is_shut_out_stays_out_when_added_again(on: Engine) {
+    let server = Server::start(on).await;
+    let unused = link(&server, "ben", "viewer").await;
+    let ben = Browser::signed_in(&server, "ben", "viewer").await;
+    let streams = [
+        stream_of(&ben, "/live").await,
+        stream_of(&ben, "/v1/events?after=0").await,
+    ];
+    let out = server.store.command(&["user", "disable", "ben"]).await;
+    assert!(out.status.success(), "{out:?}");
+    for stream in streams {
+        ends(stream, "a stream of a disabled person").await;
+    }
+    eventually("the session is refused", async || {
+        (ben.gets("/v1/runs").await.status() == 401).then_some(())
+    })
+    .await;
+    let fresh = link(&server, "ben", "viewer").await;
+    assert_eq!(ben.gets("/v1/runs").await.status(), 401, "an old session");
+    let mut again = Browser::of(&server);
+    again.opens(&unused, None).await;
+    assert_eq!(again.cookie, "", "an old link");
+    again.opens(&fresh, None).await;
+    assert_eq!(again.gets("/v1/runs").await.status(), 200);
+}
+
+async fn signing_out_everywhere_ends_every_session(on: Engine) {
+    let server = Server::start(on).await;
+    let here = Browser::signed_in(&server, "ana", "operator").await;
+    let there = Browser::signed_in(&server, "ana", "operator").await;
+    let other = Browser::signed_in(&server, "ben", "operator").await;
+    let listed = here
+        .request(Method::POST, "/api/session/mine")
+        .json(&json!({}));
+    let listed: Value = listed
+        .send()
+        .await
+        .expect("an answer")
+        .json()
+        .await
+        .expect("JSON");
+    let sessions = listed.as_array().expect("a list");
+    assert_eq!(sessions.len(), 2, "{listed}");
+    let current = sessions.iter().filter(|it| it["current"] == true);
+    assert_eq!(current.count(), 1, "{listed}");
+    let settings = here.gets("/settings").await.text().await.expect("a page");
+    assert!(settings.contains("Sign out everywhere"), "{settings}");
+    let stream = stream_of(&there, "/live").await;
+    let out = here.posts("/signout?everywhere", "").await;
+    assert_eq!(out.status(), 303);
+    ends(stream, "a stream of another session").await;
+    for browser in [&here, &there] {
+        assert_eq!(browser.gets("/v1/runs").await.status(), 401);
+    }
+    assert_eq!(other.gets("/v1/runs").await.status(), 200);
+}
+
+async fn a_session_is_no_token_and_a_token_no_session(on: Engine) {
+    let server = Server::start(on).await;
+    let ana = Browser::signed_in(&server, "ana", "viewer").await;
+    let (name, secret) = ana.cookie.split_once('=').expect("a cookie");
+    let token = server.store.token("viewer", "t").await.expect("a token");
+    let nobody = server.api().without_token();
+    for _ in 0..3 {
+        // What is remembered of the one must not count for the other.
+        assert_eq!(ana.gets("/v1/runs").await.status(), 200);
+        let as_token = server.api().with_token(secret).get("/v1/runs").await;
+        as_token.refused(401, "unauthorized");
+        server
+            .api()
+            .with_token(&token)
+            .get("/v1/runs")
+            .await
+            .is(200);
+        let as_session = nobody
+            .request(Method::GET, "/v1/runs")
+            .header("cookie", format!("{name}={token}"));
+        let as_session = as_session.send().await.expect("an answer");
+        assert_eq!(as_session.status(), 401);
+    }
+}
+
+both_engines!(
+    what_a_token_opened_ends_when_it_is_revoked,
+    who_is_shut_out_stays_out_when_added_again,
+    signing_out_everywhere_ends_every_session,
+    a_session_is_no_token_and_a_token_no_session,
+);
