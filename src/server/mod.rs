@@ -3,7 +3,7 @@
 mod agent;
 mod audit;
 mod auth;
-mod body;
+pub(crate) mod body;
 mod broken;
 pub mod config;
 mod decide;
@@ -13,6 +13,7 @@ mod live;
 mod pages;
 mod problem;
 mod router;
+mod scope;
 mod settings;
 mod signin;
 pub mod site;
