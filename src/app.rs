@@ -1,7 +1,7 @@
 //! The document shell and the route table.
 
 use leptos::{nonce::use_nonce, prelude::*};
-use leptos_meta::{MetaTags, Stylesheet, Title, provide_meta_context};
+use leptos_meta::{MetaTags, Stylesheet, provide_meta_context};
 use leptos_router::{
     SsrMode,
     components::{Route, Router, Routes},
@@ -13,6 +13,7 @@ use crate::{
         badge::Badge,
         keyboard::Keys,
         notify::Notify,
+        page_title::AnyTitle,
         theme::{self, ThemeChoice},
         time::{Clock, Zone},
         toast::{Toaster, Toasts},
@@ -25,8 +26,29 @@ use crate::{
     },
 };
 
+/// In the context of a page whose styles and scripts are nowhere.
+#[derive(Clone)]
+pub struct NoSite;
+
+impl NoSite {
+    /// Nothing hydrates such a page, so this may stand before it.
+    fn view(self) -> impl IntoView {
+        view! {
+            <p role="alert">
+                "This server has no styles and scripts: it was built without the site. Whoever runs it finds the way out in its log: "
+                <code>"cargo xtask build"</code>" makes a binary that has the site inside."
+            </p>
+        }
+    }
+}
+
 /// The HTML document around every page.
 pub fn shell(options: LeptosOptions) -> impl IntoView {
+    // The browser hydrates from the first thing in the body on: usually there is nothing, not even a mark, before the page.
+    let body = match use_context::<NoSite>() {
+        Some(missing) => view! { {missing.view()} <App/> }.into_any(),
+        None => view! { <App/> }.into_any(),
+    };
     view! {
         <!DOCTYPE html>
         <html lang="en">
@@ -41,7 +63,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <MetaTags/>
             </head>
             <body>
-                <App/>
+                {body}
             </body>
         </html>
     }
@@ -61,7 +83,7 @@ pub fn App() -> impl IntoView {
     Shell::provide(Live::provide());
     view! {
         <Stylesheet id="step47" href="/pkg/step47.css"/>
-        <Title text="Step47" formatter=move |title: String| badge.titled(title)/>
+        <AnyTitle badge/>
         <Router>
             <Routes fallback=NotFoundPage>
                 <Route path=path!("/") view=RunsPage ssr=SsrMode::Async/>

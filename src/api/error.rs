@@ -31,6 +31,11 @@ impl FromServerFnError for AppError {
     type Encoder = Text;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
+        // The server reads nothing but arguments: what is wrong there, its caller sent.
+        if let (true, ServerFnErrorErr::Deserialization(why)) = (cfg!(feature = "ssr"), &error) {
+            let refusal = serde_json::from_str(why);
+            return Self(refusal.unwrap_or_else(|_| Problem::new(Code::Malformed, why.as_str())));
+        }
         let code = match &error {
             ServerFnErrorErr::Request(_) => Code::Busy,
             ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => Code::Malformed,

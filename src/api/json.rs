@@ -26,10 +26,27 @@ impl<T: Serialize> Encodes<T> for Text {
 }
 
 impl<T: DeserializeOwned> Decodes<T> for Text {
-    type Error = serde_json::Error;
+    type Error = Unread;
 
-    fn decode(bytes: Bytes) -> Result<T, Self::Error> {
-        let text = str::from_utf8(&bytes).map_err(serde::de::Error::custom)?;
-        serde_json::from_str(text)
+    fn decode(bytes: Bytes) -> Result<T, Unread> {
+        read(&bytes)
     }
+}
+
+/// Why something could not be read. It passes through `server_fn` as text: on the server that is the refusal itself, so
+/// that the field which is wrong keeps its name.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Unread(String);
+
+#[cfg(feature = "ssr")]
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unread> {
+    let read = crate::server::body::parse(bytes);
+    read.map_err(|problem| Unread(serde_json::json!(problem).to_string()))
+}
+
+#[cfg(not(feature = "ssr"))]
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unread> {
+    let text = str::from_utf8(bytes).map_err(|why| Unread(why.to_string()))?;
+    serde_json::from_str(text).map_err(|why| Unread(why.to_string()))
 }

@@ -4,7 +4,7 @@
 use leptos::{ev, html, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 use serde_json::Value;
 
-use super::{refusal::Refusal, schema_form::SchemaForm};
+use super::{browser::OrSay as _, refusal::Refusal, schema_form::SchemaForm};
 use crate::{
     api::AppError,
     domain::{
@@ -175,7 +175,7 @@ pub fn click_choice(place: &web_sys::Element, digit: &str) -> bool {
         .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok())
     {
         Some(choice) => {
-            let _ = choice.focus();
+            choice.focus().or_say("focus a choice");
             choice.click();
             true
         }

@@ -2,26 +2,31 @@
 
 use leptos::prelude::*;
 
+use super::browser::OrSay as _;
+
 const ICON: &str = "/favicon.svg";
 
-#[derive(Clone, Copy)]
-pub struct Badge(RwSignal<i64>);
+/// Counted for itself, not in the arena of a request: the server reads it for the title after the page has been rendered.
+#[derive(Clone)]
+pub struct Badge(ArcRwSignal<i64>);
 
 impl Badge {
     pub fn provide() -> Self {
-        let badge = Self(RwSignal::new(0));
-        provide_context(badge);
+        let badge = Self(ArcRwSignal::new(0));
+        provide_context(badge.clone());
+        let needs = badge.0.clone();
         Effect::new(move || {
             let icon = document().query_selector("link[rel=icon]").ok().flatten();
             if let Some(icon) = icon {
-                let _ = icon.set_attribute("href", &favicon(badge.0.get()));
+                icon.set_attribute("href", &favicon(needs.get()))
+                    .or_say("change the icon");
             }
         });
         badge
     }
 
     /// Shows this many and hands it on; unknown leaves what is shown.
-    pub fn shown(self, needs: Option<i64>) -> Option<i64> {
+    pub fn shown(&self, needs: Option<i64>) -> Option<i64> {
         if let Some(n) = needs
             && self.0.get_untracked() != n
         {
@@ -31,7 +36,7 @@ impl Badge {
     }
 
     /// A page's title behind the number.
-    pub fn titled(self, title: String) -> String {
+    pub fn titled(&self, title: String) -> String {
         match self.0.get() {
             0 => title,
             n if title.starts_with(&format!("({n}) ")) => title,

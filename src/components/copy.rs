@@ -2,21 +2,21 @@
 
 use leptos::{html, prelude::*};
 
+use super::{clipboard, toast::Toasts};
+
 /// The text in a field that selects itself; the button comes with WASM.
 #[component]
 pub fn CopyField(label: &'static str, text: String) -> impl IntoView {
     let field = NodeRef::<html::Input>::new();
+    let toasts = expect_context::<Toasts>();
     let ready = RwSignal::new(false);
     let copied = RwSignal::new(false);
     Effect::new(move || ready.set(true));
     let copy = move |_| {
         if let Some(field) = field.get() {
             field.select();
-            // Browsers keep the clipboard from pages that came without TLS: the text stays selected for Ctrl+C.
-            if window().is_secure_context() {
-                let _ = window().navigator().clipboard().write_text(&field.value());
-                copied.set(true);
-            }
+            // Where the browser refuses, the text stays selected for Ctrl+C.
+            clipboard::copy(toasts, "it", &field.value(), move || copied.set(true));
         }
     };
     view! {

@@ -3,6 +3,8 @@
 use leptos::{ev, html, prelude::*};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
 
+use super::modal;
+
 #[component]
 pub fn Dialog(
     /// Without it, the dialog's content has a title with the id `labelled`.
@@ -17,13 +19,7 @@ pub fn Dialog(
 ) -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
     let navigate = use_navigate();
-    Effect::new(move || {
-        if let Some(dialog) = dialog.get() {
-            // Rendered open for readers without WASM; only `show_modal` puts it above the rest.
-            let _ = dialog.remove_attribute("open");
-            let _ = dialog.show_modal();
-        }
-    });
+    modal::open_when_made(dialog);
     let cancel = move |event: ev::Event| {
         event.prevent_default();
         let options = NavigateOptions {

@@ -2,7 +2,10 @@
 
 use leptos::{html, prelude::*};
 
-use super::keyboard::{Keys, KeysSwitch};
+use super::{
+    keyboard::{Keys, KeysSwitch},
+    modal,
+};
 
 /// Keys of one place: what is pressed, one key after the other or one of several, and what it does.
 type Group = (&'static str, &'static [(&'static str, &'static str)]);
@@ -67,7 +70,7 @@ pub fn Help() -> impl IntoView {
     Effect::new(move || {
         if let (true, Some(sheet)) = (keys.help.get(), dialog.get()) {
             if !sheet.open() {
-                let _ = sheet.show_modal();
+                modal::open(&sheet);
             }
             keys.help.set(false);
         }

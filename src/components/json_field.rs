@@ -3,6 +3,7 @@
 
 use leptos::{html, prelude::*, web_sys};
 
+use super::browser::OrSay as _;
 use crate::domain::typed::Wrong;
 
 const SCRIPT: &str = "/pkg/editor.js";
@@ -24,7 +25,7 @@ pub fn JsonField(
         {
             field.set_value(&text);
             if let Ok(event) = web_sys::Event::new("json-editor:take") {
-                let _ = field.dispatch_event(&event);
+                field.dispatch_event(&event).or_say("tell the editor");
             }
         }
     });
@@ -67,7 +68,9 @@ fn load_editor() {
     if let (Some(script), Some(head)) = (script, document.head()) {
         script.set_type("module");
         script.set_src(SCRIPT);
-        let _ = script.set_attribute("data-editor", "");
-        let _ = head.append_child(&script);
+        script
+            .set_attribute("data-editor", "")
+            .or_say("mark the editor");
+        head.append_child(&script).or_say("load the editor");
     }
 }

@@ -3,7 +3,7 @@
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 use leptos_router::hooks::use_navigate;
 
-use super::{frame::Section, preference};
+use super::{browser::OrSay as _, frame::Section, preference};
 
 /// Whether single keys are on, and who asked for the help sheet.
 #[derive(Clone, Copy)]
@@ -134,13 +134,13 @@ fn open_dialog() -> bool {
 
 fn close_menu() {
     if let Ok(Some(menu)) = document().query_selector(":is(.account, .more)[open]") {
-        let _ = menu.remove_attribute("open");
+        menu.remove_attribute("open").or_say("close a menu");
     }
 }
 
 fn leave_field() {
     if let Some(field) = focused() {
-        let _ = field.blur();
+        field.blur().or_say("leave a field");
     }
 }
 
@@ -151,7 +151,7 @@ fn focused() -> Option<web_sys::HtmlElement> {
 fn focus(selector: &str) {
     let found = document().query_selector(selector).ok().flatten();
     if let Some(element) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
-        let _ = element.focus();
+        element.focus().or_say("focus an element");
     }
 }
 
@@ -169,6 +169,6 @@ fn move_focus(by: i32) {
         None => 0,
     };
     if let Some(row) = rows.get(next) {
-        let _ = row.focus();
+        row.focus().or_say("focus a row");
     }
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use leptos::{prelude::*, web_sys::Notification};
 
+#[cfg(feature = "hydrate")]
+use super::browser::OrSay as _;
 use super::preference;
 use crate::domain::{needs::NeedsYou, words};
 
@@ -55,7 +57,8 @@ impl Notify {
     fn ask(self) {
         leptos::task::spawn_local(async move {
             if let Ok(asking) = Notification::request_permission() {
-                let _ = wasm_bindgen_futures::JsFuture::from(asking).await;
+                let answer = wasm_bindgen_futures::JsFuture::from(asking).await;
+                answer.or_say("ask for notifications");
             }
             let allowed = allowed();
             self.blocked.set(!allowed);
@@ -126,13 +129,14 @@ fn show(title: &str, body: &str, href: &str) {
     options.set_body(body);
     options.set_tag(href);
     options.set_icon("/favicon.svg");
-    let Ok(shown) = Notification::new_with_options(title, &options) else {
+    let shown = Notification::new_with_options(title, &options);
+    let Some(shown) = shown.or_say("show a notification") else {
         return;
     };
     let href = href.to_owned();
     let open = Closure::once_into_js(move || {
-        let _ = window().focus();
-        let _ = window().location().set_href(&href);
+        window().focus().or_say("come to the front");
+        window().location().set_href(&href).or_say("open the page");
     });
     shown.set_onclick(Some(open.unchecked_ref()));
 }

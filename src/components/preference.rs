@@ -2,6 +2,8 @@
 
 use leptos::{prelude::*, web_sys};
 
+use super::browser::OrSay as _;
+
 fn storage() -> Option<web_sys::Storage> {
     window().local_storage().ok().flatten()
 }
@@ -13,9 +15,11 @@ pub fn read(name: &str) -> Option<String> {
 /// Keeps a choice; `None` goes back to the default.
 pub fn keep(name: &str, choice: Option<&str>) {
     if let Some(storage) = storage() {
-        let _ = match choice {
+        let kept = match choice {
             Some(choice) => storage.set_item(name, choice),
             None => storage.remove_item(name),
         };
+        // The choice holds for this page; a storage that is full or refused only forgets it.
+        kept.or_say("keep a choice");
     }
 }

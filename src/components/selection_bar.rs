@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use leptos::{html, prelude::*, web_sys};
 
 use super::{
+    browser::OrSay as _,
+    clipboard, modal,
     run_actions::resumable,
     selection::{Picked, Selection},
+    toast::Toasts,
 };
 use crate::domain::{
     DecisionKind, RunId, RunStatus,
@@ -31,13 +34,14 @@ pub fn SelectionBar(
     on_close: Callback<()>,
 ) -> impl IntoView {
     let picked = selection.picked();
+    let toasts = expect_context::<Toasts>();
     let kind = RwSignal::new(DecisionKind::Pause);
     let dialog = NodeRef::<html::Dialog>::new();
     let ask = move |what: DecisionKind| {
         kind.set(what);
         on_close.run(());
         if let Some(dialog) = dialog.get_untracked() {
-            let _ = dialog.show_modal();
+            modal::open(&dialog);
         }
     };
     let said = move || match picked.with(BTreeMap::len) {
@@ -48,8 +52,8 @@ pub fn SelectionBar(
         <div class="selection" class:is-empty=move || picked.with(BTreeMap::is_empty) role="region" aria-label="Selected runs">
             <p role="status">{said}</p>
             {move || (!picked.with(BTreeMap::is_empty)).then(|| view! {
-                <button type="button" class="button" on:click=move |_| copy(&picked.get_untracked())>"Copy ids"</button>
-                <button type="button" class="button" on:click=move |_| open(&picked.get_untracked())>"Open in new tabs"</button>
+                <button type="button" class="button" on:click=move |_| copy(toasts, &picked.get_untracked())>"Copy ids"</button>
+                <button type="button" class="button" on:click=move |_| open(toasts, &picked.get_untracked())>"Open in new tabs"</button>
                 {move || may_decide.get().then(|| view! {
                     <button type="button" class="button" on:click=move |_| ask(DecisionKind::Resume)>"Resume…"</button>
                     <button type="button" class="button" on:click=move |_| ask(DecisionKind::Pause)>"Pause…"</button>
@@ -225,15 +229,27 @@ fn resumed(fits: usize, all: usize) -> String {
     )
 }
 
-fn copy(picked: &BTreeMap<RunId, Picked>) {
+fn copy(toasts: Toasts, picked: &BTreeMap<RunId, Picked>) {
     let ids: Vec<_> = picked.keys().map(RunId::as_str).collect();
-    // A browser may refuse; the ids stay selected.
-    let _ = window().navigator().clipboard().write_text(&ids.join("\n"));
+    let said = match ids.len() {
+        1 => "Copied 1 id".to_owned(),
+        n => format!("Copied {} ids", words::number(n as i64)),
+    };
+    clipboard::copy(toasts, "the ids", &ids.join("\n"), move || toasts.say(said));
 }
 
-fn open(picked: &BTreeMap<RunId, Picked>) {
-    for id in picked.keys().take(OPEN_MAX) {
-        let _ = window().open_with_url_and_target(&format!("/runs/{id}"), "_blank");
+/// Browsers stop a page that opens several tabs until its reader allows it; they answer with no window then.
+fn open(toasts: Toasts, picked: &BTreeMap<RunId, Picked>) {
+    let tab = |id: &RunId| {
+        let opened = window().open_with_url_and_target(&format!("/runs/{id}"), "_blank");
+        opened.or_say("open a tab").flatten()
+    };
+    let asked = picked.len().min(OPEN_MAX);
+    let opened = picked.keys().take(OPEN_MAX).filter_map(tab).count();
+    if opened < asked {
+        toasts.say(format!(
+            "The browser opened {opened} of {asked} tabs: allow pop-ups for this page"
+        ));
     }
 }
 

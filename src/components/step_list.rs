@@ -7,6 +7,7 @@ use leptos::{html, prelude::*, web_sys};
 use std::collections::HashMap;
 
 use self::rows::RowView;
+use super::browser::OrSay as _;
 use crate::domain::{
     Step,
     outline::{Outline, PAGE, Row},
@@ -205,7 +206,9 @@ fn measured(list: &web_sys::HtmlDivElement) -> f64 {
 fn room(element: NodeRef<html::Tr>, rows: i64, row: f64) {
     if let Some(element) = element.get_untracked() {
         let height = format!("{}px", rows.max(0) as f64 * row);
-        let _ = web_sys::HtmlElement::style(&element).set_property("height", &height);
+        web_sys::HtmlElement::style(&element)
+            .set_property("height", &height)
+            .or_say("leave room for rows");
     }
 }
 

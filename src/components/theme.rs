@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{preference, segments::Segments};
+use super::{browser::OrSay as _, preference, segments::Segments};
 
 /// Sets `data-theme` from the stored choice; small enough to stand in every page.
 pub const BEFORE_PAINT: &str =
@@ -36,10 +36,11 @@ impl ThemeChoice {
         self.0.set(theme);
         preference::keep("theme", theme);
         if let Some(root) = document().document_element() {
-            let _ = match theme {
+            let changed = match theme {
                 Some(theme) => root.set_attribute("data-theme", theme),
                 None => root.remove_attribute("data-theme"),
             };
+            changed.or_say("change the theme");
         }
     }
 }

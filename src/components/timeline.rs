@@ -9,7 +9,7 @@ mod pointer;
 
 pub use controls::Go;
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 
 use self::{
     controls::Controls,
@@ -67,7 +67,7 @@ pub fn TimelineView(
         <section class="timeline" aria-label="Timeline">
             <Controls timeline run pointed=Signal::derive(pointed_words) href/>
             <div class="timeline-picture">
-                {move || picture.get().map(|picture| view! { <Drawing picture href/> })}
+                {move || picture.get().map(|picture| view! { <Drawing picture href on_go/> })}
                 <svg class="timeline-over" width="100%" height="100%" aria-hidden="true">
                     {move || timeline.with(|it| frame_of(it.as_ref()?, listed.get()?))}
                     {move || brushed.get().map(|(from, to)| view! {
@@ -134,8 +134,18 @@ fn percent(units: f64) -> String {
     format!("{:.2}%", units / 100.0)
 }
 
+/// A link of the picture leads within the page; the router looks at links of HTML alone.
+fn stay(event: &ev::MouseEvent, seq: i64, on_go: Callback<Go>) {
+    let elsewhere = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
+    if event.button() == 0 && !elsewhere {
+        event.prevent_default();
+        on_go.run(Go::Step(seq));
+    }
+}
+
+/// Links stand in a `g` each: an `a` that is not made inside an element of SVG is one of HTML, and has no size here.
 #[component]
-fn Drawing(picture: Picture, href: Callback<Go, String>) -> impl IntoView {
+fn Drawing(picture: Picture, href: Callback<Go, String>, on_go: Callback<Go>) -> impl IntoView {
     let paths = picture.paths.into_iter().map(|(class, d)| {
         view! { <path class=class d=d/> }
     });
@@ -163,9 +173,11 @@ fn Drawing(picture: Picture, href: Callback<Go, String>) -> impl IntoView {
     });
     let children = picture.children.into_iter().map(|child| {
         view! {
-            <a href=format!("/runs/{}", child.id) class="child" aria-label=format!("child run {}", child.title)>
-                <rect class=child.class x=percent(child.x) width=percent(child.width) y=child.y.to_string() height="8" rx="2"/>
-            </a>
+            <g>
+                <a href=format!("/runs/{}", child.id) class="child" aria-label=format!("child run {}", child.title)>
+                    <rect class=child.class x=percent(child.x) width=percent(child.width) y=child.y.to_string() height="8" rx="2"/>
+                </a>
+            </g>
         }
     });
     let now = picture
@@ -176,7 +188,12 @@ fn Drawing(picture: Picture, href: Callback<Go, String>) -> impl IntoView {
             <text class=label.class x=percent(label.x) y=label.y.to_string() text-anchor=label.anchor>{label.text}</text>
         };
         match label.step {
-            Some(seq) => view! { <a href=move || href.run(Go::Step(seq))>{text}</a> }.into_any(),
+            Some(seq) => view! {
+                <g>
+                    <a href=move || href.run(Go::Step(seq)) on:click=move |event| stay(&event, seq, on_go)>{text}</a>
+                </g>
+            }
+            .into_any(),
             None => text.into_any(),
         }
     };

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
+    clipboard,
     look::{Answer, Look, Stand},
     time::Moment,
     toast::Toasts,
@@ -13,14 +14,9 @@ use crate::domain::{
 };
 
 /// Copies if the browser lets this page, and says what came of it.
-fn copy(toasts: Toasts, what: &str, text: &str) {
-    match window().is_secure_context() {
-        true => {
-            let _ = window().navigator().clipboard().write_text(text);
-            toasts.say(format!("Copied the {what}"));
-        }
-        false => toasts.say("Browsers let pages copy only over HTTPS or on this machine"),
-    }
+fn copy(toasts: Toasts, what: &'static str, text: &str) {
+    let copied = move || toasts.say(format!("Copied {what}"));
+    clipboard::copy(toasts, what, text, copied);
 }
 
 /// `stand` is the state that holds it, `path` where it stands there.
@@ -29,7 +25,7 @@ pub fn value_facts(stand: Stand, path: String, bytes: i64, look: Look) -> AnyVie
     let value: Answer<String> = RwSignal::new(None);
     let history: Answer<Blame> = RwSignal::new(None);
     Effect::new(move || match value.get() {
-        Some(Ok(text)) => copy(toasts, "value", &text),
+        Some(Ok(text)) => copy(toasts, "the value", &text),
         Some(Err(error)) => toasts.say(error.0.detail),
         None => {}
     });
@@ -42,7 +38,7 @@ pub fn value_facts(stand: Stand, path: String, bytes: i64, look: Look) -> AnyVie
     };
     let copy_path = {
         let path = path.clone();
-        move |_| copy(toasts, "path", &path)
+        move |_| copy(toasts, "the path", &path)
     };
     let copy_value = move |_| look.value.run((stand.clone(), path.clone(), value));
     let writes = move || {

@@ -12,6 +12,7 @@ use web_sys::{EventSource, MessageEvent, VisibilityState};
 use super::{Connection, Live, Message};
 use crate::{
     api,
+    components::browser::OrSay as _,
     domain::{Code, Frame},
 };
 
@@ -75,12 +76,14 @@ impl Live {
         if first != Some(true) {
             return;
         }
-        // The listeners live as long as the tab.
+        // The listeners live as long as the tab: their handles only serve to remove them.
         let _ = window_event_listener_untyped("online", move |_| self.wake());
         let _ = window_event_listener_untyped("offline", move |_| self.lost());
         let changed = Closure::<dyn FnMut()>::new(move || self.visibility_changed());
         let listen = changed.as_ref().unchecked_ref();
-        let _ = document().add_event_listener_with_callback("visibilitychange", listen);
+        document()
+            .add_event_listener_with_callback("visibilitychange", listen)
+            .or_say("listen for hidden tabs");
         changed.forget();
         // Every resource of the page has named its event when the current tick is over.
         set_timeout(move || self.open(), Duration::ZERO);

@@ -2,7 +2,6 @@
 //! lines, and verified on demand.
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 use leptos_router::{components::Form, hooks::use_query_map, params::ParamsMap};
 use serde_json::Value;
 
@@ -12,6 +11,7 @@ use crate::{
     components::{
         frame::{Here, Section},
         notice::{Notice, Refused},
+        page_title::PageTitle,
         skeleton::Skeleton,
         time::Moment,
     },
@@ -82,7 +82,7 @@ pub fn AuditPage() -> impl IntoView {
         })
     };
     view! {
-        <Title text="Audit · Step47"/>
+        <PageTitle text="Audit · Step47"/>
         <Page here=Here::Section(Section::Audit)>
             <main id="main" class="main" tabindex="-1">
                 <header class="page-head">

@@ -4,7 +4,6 @@ mod keys;
 mod place;
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
 use self::{
@@ -19,6 +18,7 @@ use crate::{
         excerpt::ExcerptBlock,
         frame::{Crumb, Here},
         notice::Refused,
+        page_title::PageTitle,
     },
     domain::{
         RunId,
@@ -73,7 +73,7 @@ fn Shown(answer: Resource<Answer>, place: Memo<Place>) -> impl IntoView {
                 let place = place.get_untracked();
                 view! { <Compared sheet raw place/> }.into_any()
             }
-            Err(error) => view! { <Title text="Diff · Step47"/><Refused error/> }.into_any(),
+            Err(error) => view! { <PageTitle text="Diff · Step47"/><Refused error/> }.into_any(),
         })
     }
 }
@@ -120,7 +120,7 @@ fn Compared(sheet: DiffSheet, raw: Option<Excerpt>, place: Place) -> impl IntoVi
     };
     let moved = (totals.moved > 0).then(|| format!(" · {} moved", words::number(totals.moved)));
     view! {
-        <Title text=title/>
+        <PageTitle text=title/>
         <DiffKeys/>
         <header class="page-head">
             <h1>"What changed"</h1>

@@ -5,7 +5,6 @@ mod draft;
 mod sheet;
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
 use self::sheet::EditBody;
@@ -17,6 +16,7 @@ use crate::{
     api,
     components::{
         frame::{Crumb, Here},
+        page_title::PageTitle,
         run_row,
     },
     live::Follow,
@@ -42,7 +42,7 @@ pub fn EditPage() -> impl IntoView {
             Ok(answer) => {
                 let title = format!("Edit {} · Step47", run_row::title(&answer.value.run));
                 view! {
-                    <Title text=title/>
+                    <PageTitle text=title/>
                     <Follow event=answer.event/>
                     <EditBody sheet=answer.value/>
                 }

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use leptos::{ev, prelude::*, task::spawn_local, wasm_bindgen::JsCast as _, web_sys};
-use leptos_meta::Title;
 use leptos_router::{hooks::use_query_map, params::ParamsMap};
 
 use super::{
@@ -21,6 +20,7 @@ use crate::{
         glyph::{Glyph, Shape},
         keyboard::Keys,
         notice::{Notice, Refused},
+        page_title::PageTitle,
         time::Ago,
     },
     domain::{
@@ -97,7 +97,7 @@ pub fn InboxPage() -> impl IntoView {
         Message::ReadAgain => again.ask(),
     });
     view! {
-        <Title text="Inbox · Step47"/>
+        <PageTitle text="Inbox · Step47"/>
         <Page here=Here::Section(Section::Inbox)>
             <main id="main" class="main" tabindex="-1">
                 <header class="page-head">

@@ -1,10 +1,9 @@
 //! What is not there, with a real 404.
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 
 use super::shell::Page;
-use crate::components::{frame::Here, notice::Notice};
+use crate::components::{frame::Here, notice::Notice, page_title::PageTitle};
 
 /// Says 404 to whoever asked, when the page is rendered on the server.
 pub fn say_not_found() {
@@ -18,7 +17,7 @@ pub fn say_not_found() {
 pub fn NotFoundPage() -> impl IntoView {
     say_not_found();
     view! {
-        <Title text="Not found · Step47"/>
+        <PageTitle text="Not found · Step47"/>
         <Page here=Here::Nowhere>
             <main id="main" class="main" tabindex="-1">
                 <h1 class="hidden">"Not found"</h1>

@@ -1,7 +1,6 @@
 //! `/runs/:id/resume`: the resume plan as a page; the run's own page shows the same above itself.
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_params_map, use_query_map},
@@ -17,6 +16,7 @@ use crate::{
     components::{
         frame::{Crumb, Here},
         notice::Refused,
+        page_title::PageTitle,
         plan::{Elsewhere, PlanView},
         run_row,
         toast::Toasts,
@@ -51,7 +51,7 @@ pub fn ResumePage() -> impl IntoView {
                 let title = format!("Resume {} · Step47", run_row::title(&it));
                 let back = format!("/runs/{}", it.id);
                 view! {
-                    <Title text=title/>
+                    <PageTitle text=title/>
                     <Follow event=answer.event/>
                     <h1 class="hidden">"Resume "<bdi>{run_row::title(&it)}</bdi></h1>
                     <ResumeSheet id=it.id agent=it.agent choose=choose() back/>

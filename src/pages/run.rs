@@ -13,7 +13,6 @@ mod steps;
 mod verify;
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_params_map, use_query_map},
@@ -36,6 +35,7 @@ use crate::{
         frame::{Crumb, Here},
         inspector::{Inspector, Tab},
         notice::{Notice, Refused},
+        page_title::PageTitle,
         run_actions::{RunActions, StepActions},
         run_head::RunHead,
         run_row,
@@ -99,11 +99,11 @@ fn Run(id: Memo<String>, read: Read, place: Memo<Place>) -> impl IntoView {
 
 pub fn missing(error: AppError) -> impl IntoView {
     if !error.is(Code::NotFound) {
-        return view! { <Title text="Run · Step47"/><Refused error/> }.into_any();
+        return view! { <PageTitle text="Run · Step47"/><Refused error/> }.into_any();
     }
     say_not_found();
     view! {
-        <Title text="No such run · Step47"/>
+        <PageTitle text="No such run · Step47"/>
         <h1 class="hidden">"No such run"</h1>
         <Notice title="There is no such run">
             <p>"The id may be cut off, or the run belongs to another store."</p>
@@ -264,7 +264,7 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
         Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|run| run.steps == 0)));
     let verified = id.clone();
     view! {
-        <Title text=title/>
+        <PageTitle text=title/>
         {move || read.event().map(|event| view! { <Follow event/> })}
         <RunKeys id=id.clone() selected href=step_href tab=tab_href follow following ask=ask_href skip=Signal::derive(skip_href) status may/>
         <RunHead sheet asking>

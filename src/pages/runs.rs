@@ -5,7 +5,6 @@ mod filter;
 mod older;
 
 use leptos::{prelude::*, task::spawn_local};
-use leptos_meta::Title;
 use leptos_router::{NavigateOptions, components::Redirect, hooks::use_query_map};
 
 use self::{
@@ -19,6 +18,7 @@ use crate::{
     components::{
         needs_you::NeedsYouSection,
         notice::{Notice, Refused},
+        page_title::PageTitle,
         runs_table::RunsTable,
         selection::Selection,
         selection_bar::SelectionBar,
@@ -58,7 +58,7 @@ pub fn RunsPage() -> impl IntoView {
     view! {
         <Page search>
             <div class="columns">
-                <Title text="Runs · Step47"/>
+                <PageTitle text="Runs · Step47"/>
                 <Transition>{sidebar}</Transition>
                 <main id="main" class="main" tabindex="-1">
                     <h1 class="hidden">"Runs"</h1>

@@ -3,7 +3,6 @@
 mod everything;
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_query_map},
@@ -20,6 +19,7 @@ use crate::{
         frame::{Here, Section},
         integrity::IntegrityFacts,
         notice::Refused,
+        page_title::PageTitle,
         people::{People, Tokens},
         sessions::Sessions,
         skeleton::Skeleton,
@@ -114,7 +114,7 @@ pub fn SettingsPage() -> impl IntoView {
         })
     };
     view! {
-        <Title text="Settings · Step47"/>
+        <PageTitle text="Settings · Step47"/>
         <Page here=Here::Section(Section::Settings)>
             <main id="main" class="main settings" tabindex="-1">
                 <header class="page-head"><h1>"Settings"</h1></header>

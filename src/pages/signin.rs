@@ -1,10 +1,9 @@
 //! `/signin`: a one-time link leads here. The button, not the link, spends it, so that previews don't.
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 
-use crate::{api, domain::Principal};
+use crate::{api, components::page_title::PageTitle, domain::Principal};
 
 #[component]
 pub fn SignInPage() -> impl IntoView {
@@ -33,7 +32,7 @@ pub fn SignInPage() -> impl IntoView {
         })
     };
     view! {
-        <Title text="Sign in · Step47"/>
+        <PageTitle text="Sign in · Step47"/>
         <main id="main" class="signin">
             <p class="brand" aria-hidden="true">"step"<b>"47"</b></p>
             <Transition>{body}</Transition>

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use leptos::{prelude::*, web_sys::VisibilityState};
-use leptos_meta::Title;
 use leptos_router::{hooks::use_query_map, params::ParamsMap};
 
 use super::{kept::Kept, shell::Page};
@@ -12,6 +11,7 @@ use crate::{
     components::{
         frame::{Here, Section},
         notice::{Notice, Refused},
+        page_title::PageTitle,
         skeleton::Skeleton,
         workers_table::WorkersTable,
     },
@@ -47,7 +47,7 @@ pub fn WorkersPage() -> impl IntoView {
         Some(shown(answer, which.is_some()))
     };
     view! {
-        <Title text="Workers · Step47"/>
+        <PageTitle text="Workers · Step47"/>
         <Page here=Here::Section(Section::Workers)>
             <main id="main" class="main" tabindex="-1">
                 <header class="page-head">

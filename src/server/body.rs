@@ -2,8 +2,10 @@
 
 use axum::{
     body::Body,
-    extract::{FromRequest, FromRequestParts, Request},
+    extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Request, State},
     http::{HeaderMap, Uri, request::Parts},
+    middleware::Next,
+    response::{IntoResponse, Response},
 };
 use futures::StreamExt;
 use serde::de::DeserializeOwned;
@@ -11,6 +13,7 @@ use serde::de::DeserializeOwned;
 use super::{App, problem::Refusal};
 use crate::domain::{
     Code, Hash, Problem, RunId,
+    access::Principal,
     ids::run_id,
     json,
     protocol::{Check, OBJECTS},
@@ -58,7 +61,28 @@ async fn read(body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
     }
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+/// Makes sure that what a signed-in reader sends with a form or to a server function is within the limit, before anything looks
+/// at it; the default of the extractors is far below the state that an editor may save. `/v1` reads its bodies itself, and
+/// who is nobody has that small default.
+pub async fn within_limit(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let known = request.extensions().get::<Option<Principal>>();
+    let known = known.is_some_and(Option::is_some);
+    if !known || request.method().is_safe() || request.uri().path().starts_with("/v1/") {
+        return next.run(request).await;
+    }
+    let body = std::mem::take(request.body_mut());
+    match read(body, app.limits.body_max).await {
+        Ok(bytes) => {
+            *request.body_mut() = bytes.into();
+            DefaultBodyLimit::disable().apply(&mut request);
+            next.run(request).await
+        }
+        Err(problem) => Refusal(problem).into_response(),
+    }
+}
+
+/// JSON as the protocol accepts it; what is wrong is named by its place.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     json::check(bytes, OBJECTS)?;
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     parser.disable_recursion_limit();

@@ -3,7 +3,7 @@
 mod agent;
 mod audit;
 mod auth;
-mod body;
+pub(crate) mod body;
 mod broken;
 pub mod config;
 mod decide;
@@ -14,6 +14,7 @@ mod pages;
 mod peer;
 mod problem;
 mod router;
+mod scope;
 mod settings;
 mod signin;
 pub mod site;

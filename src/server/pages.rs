@@ -12,7 +12,7 @@ use leptos::{
 };
 use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
 
-use super::App;
+use super::{App, scope::Scope};
 use crate::{api::access::Outcome, app, domain::access::Principal};
 
 pub fn routes(app: &App) -> Router<App> {
@@ -37,7 +37,7 @@ pub async fn not_found(app: App, request: Request) -> Response {
 }
 
 /// The settings, after a form changed something.
-pub async fn with_outcome(app: App, request: Request, outcome: Outcome) -> Response {
+pub async fn with_outcome(app: App, mut request: Request, outcome: Outcome) -> Response {
     let options = app.leptos.clone();
     let context = context(app);
     let context = move || {
@@ -46,7 +46,9 @@ pub async fn with_outcome(app: App, request: Request, outcome: Outcome) -> Respo
     };
     let render =
         leptos_axum::render_app_async_with_context(context, move || document(options.clone()));
-    render(request).await.into_response()
+    let scope = Scope::default();
+    request.extensions_mut().insert(scope.clone());
+    scope.run(render(request)).await.into_response()
 }
 
 /// The document, with a policy that lets only our own scripts run.
@@ -68,9 +70,15 @@ fn document(options: LeptosOptions) -> impl IntoView {
 fn context(app: App) -> impl Fn() + Clone + Send + Sync + 'static {
     move || {
         provide_context(app.store.clone());
-        let who = use_context::<http::request::Parts>()
-            .and_then(|parts| parts.extensions.get::<Option<Principal>>().cloned())
-            .flatten();
-        provide_context(who);
+        if app.site.is_missing() {
+            provide_context(app::NoSite);
+        }
+        let parts = use_context::<http::request::Parts>();
+        let extensions = parts.as_ref().map(|parts| &parts.extensions);
+        let who = extensions.and_then(|it| it.get::<Option<Principal>>().cloned());
+        provide_context(who.flatten());
+        if let Some(scope) = extensions.and_then(|it| it.get::<Scope>()) {
+            scope.enter();
+        }
     }
 }

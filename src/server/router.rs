@@ -12,8 +12,8 @@ use futures::FutureExt as _;
 use std::{panic::AssertUnwindSafe, time::Instant};
 
 use super::{
-    App, agent, audit, auth, broken, decide, functions, health, live, pages, problem::Refusal,
-    settings, signin,
+    App, agent, audit, auth, body, broken, decide, functions, health, live, pages,
+    problem::Refusal, scope, settings, signin,
 };
 use crate::domain::{Code, Problem};
 
@@ -33,7 +33,9 @@ pub fn router(app: App) -> Router {
         .route("/signout", post(signin::sign_out))
         .fallback(fallback)
         .method_not_allowed_fallback(not_allowed)
+        .layer(from_fn(scope::alone))
         .layer(from_fn(functions::refuse_with_status))
+        .layer(from_fn_with_state(app.clone(), body::within_limit))
         .layer(from_fn_with_state(app.clone(), auth::authorise))
         .layer(from_fn(guard))
         .with_state(app)

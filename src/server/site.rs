@@ -3,7 +3,12 @@
 //! Every file has a strong `ETag` and must be revalidated: file names carry no hash, and a page of one version must
 //! never run the WASM of another. Unchanged files cost one 304.
 
-use std::{collections::HashMap, fs, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use axum::{
     Router,
@@ -52,10 +57,52 @@ enum Source {
     Disk(PathBuf),
 }
 
+/// Files without which a page has neither styles nor scripts.
+const NEEDED: [&str; 3] = ["pkg/step47.css", "pkg/step47.js", "pkg/step47.wasm"];
+
+fn is_site(root: &Path) -> bool {
+    NEEDED.iter().all(|file| root.join(file).is_file())
+}
+
+/// The site that belongs to a binary without one: `site_root` or, if nothing was built there, what `cargo xtask` built into the
+/// target directory that holds the binary.
+fn built(site_root: PathBuf, binary: Option<&Path>) -> PathBuf {
+    let target = binary.and_then(|it| it.parent()?.parent());
+    let beside = target
+        .into_iter()
+        .flat_map(|target| ["site-release", "site"].map(|name| target.join(name)));
+    let mut places = std::iter::once(site_root.clone()).chain(beside);
+    places.find(|place| is_site(place)).unwrap_or(site_root)
+}
+
 impl Site {
-    /// The embedded site or, in a binary without one, the directory `site_root`.
+    /// The embedded site or, in a binary without one, the directory `site_root` or what was built beside the binary.
     pub fn new(site_root: PathBuf) -> Self {
-        Self::from_table(EMBEDDED, site_root)
+        let binary = std::env::current_exe().ok();
+        Self::from_table(EMBEDDED, built(site_root, binary.as_deref()))
+    }
+
+    /// Whether pages come without styles and scripts: nothing is embedded, and nothing was built where the site should be.
+    pub fn is_missing(&self) -> bool {
+        match &*self.0 {
+            Source::Binary(_) => false,
+            Source::Disk(root) => !is_site(root),
+        }
+    }
+
+    /// Says in the log where the site comes from, unless it is embedded as in a release.
+    pub fn tell(&self) {
+        match &*self.0 {
+            Source::Binary(_) => {}
+            Source::Disk(root) if is_site(root) => {
+                tracing::info!(site = %root.display(), "pages use the site in this directory");
+            }
+            Source::Disk(root) => tracing::warn!(
+                site = %root.display(),
+                "this binary has no site inside and none was built: pages come without styles and scripts. \
+                 `cargo xtask build` makes a binary that has it"
+            ),
+        }
     }
 
     fn from_table(table: &[Embedded], site_root: PathBuf) -> Self {
@@ -325,6 +372,28 @@ mod tests {
             get(&site, "/pkg", &[]).is_none(),
             "a directory is not a file"
         );
+    }
+
+    #[test]
+    fn a_site_that_was_built_beside_the_binary_is_found() {
+        let target = tempfile::tempdir().unwrap();
+        let at = |name: &str| target.path().join(name);
+        let binary = at("release/step47");
+        let find = || built(at("elsewhere"), Some(&binary));
+        let site = |place: PathBuf| Site::from_table(&[], place);
+        assert_eq!(find(), at("elsewhere"));
+        assert!(site(find()).is_missing(), "nothing was built");
+        for (name, files) in [("site", 3), ("site-release", 3), ("elsewhere", 2)] {
+            fs::create_dir_all(at(name).join("pkg")).unwrap();
+            for file in &NEEDED[..files] {
+                fs::write(at(name).join(file), b"").unwrap();
+            }
+        }
+        assert_eq!(find(), at("site-release"), "half a site is none");
+        assert!(!site(find()).is_missing());
+        fs::remove_dir_all(at("site-release")).unwrap();
+        assert_eq!(find(), at("site"));
+        assert!(!embedded().is_missing());
     }
 
     #[test]

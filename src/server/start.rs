@@ -43,12 +43,14 @@ pub async fn start(config: Config) -> Result<Running, Error> {
     let (live, follower) = Hub::new(config.limits.viewers_max);
     let workers = Workers::default();
     let access = Access::new(config.behind_tls);
+    let site = Site::new(config.leptos.site_root.to_string().into());
+    site.tell();
     let app = App {
         store: store.clone(),
         live,
         access: access.clone(),
         workers: workers.clone(),
-        site: Site::new(config.leptos.site_root.to_string().into()),
+        site,
         leptos: config.leptos,
         metrics: telemetry::metrics().map_err(Error::Setup)?,
         limits: config.limits,

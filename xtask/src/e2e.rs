@@ -1,6 +1,7 @@
 //! The browser tests in `end2end/`: Playwright with the installed Chromium, against the built server.
 
 use std::{
+    env,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -8,7 +9,7 @@ use std::{
 use anyhow::Result;
 
 use crate::{
-    install, process,
+    install, process, release,
     server::{self, Built},
     workspace::Workspace,
 };
@@ -21,15 +22,36 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Finds or installs all of it, checks the types of the scripts and builds the server.
+    /// Finds or installs all of it, checks the types of the scripts and builds the server, unless `STEP47_BIN` names one.
     pub fn ready(workspace: &Workspace) -> Result<Self> {
+        Self::with(workspace, || match env::var_os("STEP47_BIN") {
+            Some(binary) => Ok(Built {
+                binary: binary.into(),
+                site: env::var_os("LEPTOS_SITE_ROOT").unwrap_or_default().into(),
+            }),
+            None => server::build(workspace),
+        })
+    }
+
+    /// The same with the release: its site is inside.
+    pub fn ready_on_release(workspace: &Workspace) -> Result<Self> {
+        Self::with(workspace, || {
+            release::build(workspace)?;
+            Ok(Built {
+                binary: release::binary(workspace),
+                site: PathBuf::new(),
+            })
+        })
+    }
+
+    fn with(workspace: &Workspace, build: impl FnOnce() -> Result<Built>) -> Result<Self> {
         let chromium = install::chromium()?;
         let directory = workspace.end2end();
         install::npm_packages(&directory)?;
         process::step("check the types of end2end/", || {
             process::run(npx(&directory, "tsc").arg("--noEmit"))
         })?;
-        let built = server::build(workspace)?;
+        let built = build()?;
         Ok(Self {
             directory,
             chromium,
@@ -40,8 +62,10 @@ impl Browser {
     /// A program of npm's packages that finds the browser and the server.
     pub fn npx(&self, program: &str) -> Command {
         let mut npx = npx(&self.directory, program);
+        if !self.built.site.as_os_str().is_empty() {
+            npx.env("LEPTOS_SITE_ROOT", &self.built.site);
+        }
         npx.env("STEP47_BIN", &self.built.binary)
-            .env("LEPTOS_SITE_ROOT", &self.built.site)
             .env("STEP47_CHROMIUM", &self.chromium);
         npx
     }
@@ -53,8 +77,7 @@ fn npx(directory: &Path, program: &str) -> Command {
     npx
 }
 
-pub fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
-    let browser = Browser::ready(workspace)?;
+pub fn run(browser: &Browser, args: &[String]) -> Result<()> {
     process::step("browser tests", || {
         let mut playwright = browser.npx("playwright");
         playwright.args(["test", "--pass-with-no-tests"]).args(args);

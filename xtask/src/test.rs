@@ -17,6 +17,9 @@ pub struct Options {
     /// Run these stages alone, e.g. `--only fmt,lint`
     #[arg(long, value_delimiter = ',')]
     only: Vec<Stage>,
+    /// Run the browser tests against the release, as it is shipped: slower to build, other timing
+    #[arg(long)]
+    release: bool,
     /// Passed to the test runners of the stages rust and e2e, e.g. `--only rust -- zombie`
     #[arg(last = true)]
     args: Vec<String>,
@@ -35,14 +38,18 @@ enum Stage {
 }
 
 impl Stage {
-    fn run(self, workspace: &Workspace, args: &[String]) -> Result<()> {
+    fn run(self, workspace: &Workspace, options: &Options) -> Result<()> {
+        let args = &options.args;
         match self {
             Self::Fmt => process::step("format", || {
                 process::run(workspace.cargo("fmt").args(["--all", "--check"]))
             }),
             Self::Lint => lint::run(workspace),
             Self::Rust => rust(workspace, args),
-            Self::E2e => e2e::run(workspace, args),
+            Self::E2e if options.release => {
+                e2e::run(&e2e::Browser::ready_on_release(workspace)?, args)
+            }
+            Self::E2e => e2e::run(&e2e::Browser::ready(workspace)?, args),
         }
     }
 }
@@ -52,7 +59,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut results: Vec<(Stage, Result<()>, Duration)> = Vec::new();
     for stage in Stage::value_variants().iter().filter(chosen) {
         let start = Instant::now();
-        let result = stage.run(workspace, &options.args);
+        let result = stage.run(workspace, options);
         results.push((*stage, result, start.elapsed()));
         if process::interrupted() {
             break;

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 
-use crate::components::keyboard::Keys;
+use crate::components::{browser::OrSay as _, keyboard::Keys};
 
 #[component]
 pub fn DiffKeys() -> impl IntoView {
@@ -43,7 +43,7 @@ fn go(step: i32) {
     };
     match next.and_then(|next| names.get(next)) {
         Some(name) => {
-            let _ = name.focus();
+            name.focus().or_say("focus a change");
         }
         None if step == 1 => {
             let further = document().query_selector(".pager [rel=next]");

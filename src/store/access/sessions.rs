@@ -81,7 +81,7 @@ const LIVES: &str = "WHERE hash = $1 AND expires_at > $2";
 /// Whose name stands in the row that this finds, if they may come in.
 async fn owner(
     conn: &mut dyn Connection,
-    table: &Table,
+    table: &'static Table,
     rest: &'static str,
     hash: Hash,
     now: crate::domain::Time,
@@ -252,7 +252,7 @@ impl Store {
 /// The sound rows of a table whose column has one of these values.
 async fn sound(
     conn: &mut dyn Connection,
-    table: &Table,
+    table: &'static Table,
     column: &'static str,
     values: Vec<Param>,
 ) -> Result<Vec<Row>, Error> {

@@ -1,0 +1,62 @@
+// What a reader sees of a page, in a form that two ways to the same page can be compared by.
+import type { Page } from "@playwright/test";
+
+export interface Seen {
+  address: string;
+  title: string;
+  /** The words of the page, without what ticks. */
+  text: string;
+  /** The words of the dialog above it, if one is open and modal. */
+  dialog: string | null;
+  /** An open dialog that lets the rest of the page be used is one that failed to open. */
+  flat: number;
+  /** Whether the selected step is in view; absent where no step is selected. */
+  selectedInView: boolean | null;
+  /** Words of the timeline that have no size. */
+  unseen: string[];
+}
+
+export async function seen(page: Page): Promise<Seen> {
+  return page.evaluate(() => {
+    const words = (element: Element | null) =>
+      ((element as HTMLElement | null)?.innerText ?? "")
+        .replace(/\s+/g, " ")
+        .replace(/\b\d+(?:\.\d+)? ?(?:ms|s|min|h|d)\b( \d+ ?(?:s|min|h)\b)?/g, "…")
+        .replace(/… ago|\bnow\b/g, "…")
+        .trim();
+    const modal = document.querySelector("dialog:modal");
+    const selected = document.querySelector(".step-row a[aria-current]");
+    const list = selected?.closest("div");
+    const inView = (element: Element, box: Element) => {
+      const [a, b] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
+      return a.height > 0 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
+    };
+    const labels = [...document.querySelectorAll(".timeline-svg text")];
+    return {
+      address: location.pathname + location.search,
+      title: document.title,
+      text: words(document.querySelector("#main")),
+      dialog: modal ? words(modal) : null,
+      flat: document.querySelectorAll("dialog[open]:not(:modal)").length,
+      selectedInView: selected && list ? inView(selected, list) : null,
+      unseen: labels
+        .filter((it) => {
+          const { width, height } = it.getBoundingClientRect();
+          return (it.textContent ?? "").trim() !== "" && (width === 0 || height === 0);
+        })
+        .map((it) => it.textContent ?? ""),
+    };
+  });
+}
+
+/** What is seen once nothing changes any more. */
+export async function settled(page: Page): Promise<Seen> {
+  let last = await seen(page);
+  for (let same = 0, looks = 0; same < 2 && looks < 50; looks++) {
+    await page.waitForTimeout(100);
+    const now = await seen(page);
+    same = JSON.stringify(now) === JSON.stringify(last) ? same + 1 : 0;
+    last = now;
+  }
+  return last;
+}
