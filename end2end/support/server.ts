@@ -1,6 +1,7 @@
 // A Step47 server of a test's own: the built binary on an empty store and a free port, ended with the test.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ const STOP_DEADLINE_MS = 10_000;
 export interface Server {
   /** `http://127.0.0.1:PORT` */
   url: string;
-  /** The one-time link that the first start prints for an admin. */
+  /** The one-time link that the first start makes for an admin. */
   signInLink: string;
   /** `sqlite:…`, for other commands of the binary on the same store. */
   store: string;
@@ -69,7 +70,7 @@ interface Announced {
   signInLink: string;
 }
 
-/** Waits until the server has printed where it listens and, at its first start, how to sign in. */
+/** Waits until the server has printed where it listens and, at its first start, which file has the sign-in link. */
 function announced(child: ChildProcess, first: boolean): Promise<Announced> {
   return new Promise((resolve, reject) => {
     const said: string[] = [];
@@ -87,7 +88,9 @@ function announced(child: ChildProcess, first: boolean): Promise<Announced> {
     let signInLink: string | undefined;
     createInterface({ input: child.stdout! }).on("line", (line) => {
       said.push(line);
-      signInLink ??= /sign in: (http:\/\/\S+)/.exec(line)?.[1];
+      // It is shown on terminals only; elsewhere a file has it.
+      const file = /^sign-in link in (.+)$/.exec(line)?.[1];
+      if (file) signInLink = readFileSync(file, "utf8").trim();
       url ??= /listening on (http:\/\/\S+)/.exec(line)?.[1];
       if (url && (signInLink || !first)) {
         clearTimeout(deadline);

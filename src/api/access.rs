@@ -32,7 +32,9 @@ pub async fn sheet() -> Result<AccessSheet, AppError> {
 #[server(ChangeAccess, endpoint = "access/change", input = Json, output = Json)]
 pub async fn change(change: Change) -> Result<Changed, AppError> {
     let me = super::authorise(crate::domain::Action::Administer)?;
-    let origin = origin(use_context::<http::request::Parts>().map(|parts| parts.headers));
+    let reached = use_context::<Reached>().unwrap_or_default();
+    let headers = use_context::<http::request::Parts>().map(|parts| parts.headers);
+    let origin = origin(reached, headers);
     Ok(apply(&super::store()?, &me, &origin, change)
         .await
         .map_err(crate::store::Error::problem)?)
@@ -118,14 +120,27 @@ async fn carry_out(
     })
 }
 
-/// Where the browser that asks reached this server.
+/// How people reach this server, as far as its settings tell.
 #[cfg(feature = "ssr")]
-pub fn origin(headers: Option<http::HeaderMap>) -> String {
+#[derive(Debug, Clone, Default)]
+pub struct Reached {
+    pub public_url: Option<String>,
+    /// TLS is in front.
+    pub tls: bool,
+}
+
+/// What links begin with: the public URL, else where the browser that asks reached this server.
+#[cfg(feature = "ssr")]
+pub fn origin(reached: Reached, headers: Option<http::HeaderMap>) -> String {
+    if let Some(url) = reached.public_url {
+        return url;
+    }
     let headers = headers.unwrap_or_default();
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let scheme = if reached.tls { "https" } else { "http" };
     match (text("origin"), text("host")) {
         (Some(origin), _) if origin.contains("://") => origin.to_owned(),
-        (_, Some(host)) => format!("http://{host}"),
+        (_, Some(host)) => format!("{scheme}://{host}"),
         _ => String::new(),
     }
 }

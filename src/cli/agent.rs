@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::{future::Future, path::PathBuf, time::Duration};
 
 use crate::{
-    cli::Failure,
+    cli::{Failure, say::tell},
     client::{Client, CreateRun, Error, LeaseRun, RunId, Session, State, Worker, asked_to_end},
 };
 
@@ -159,14 +159,14 @@ where
         ..LeaseRun::from(worker)
     };
     let session = client.open(run, lease).await?;
-    println!("run {}", session.id());
+    tell!("run {}", session.id());
     let outcome = interruptible(&session, work(session.clone(), stage)).await;
     match session.settle(outcome).await {
-        Ok(()) => println!("done"),
+        Ok(()) => tell!("done"),
         // The run is in good hands: it goes on when a person, a clock or another worker lets it.
         Err(
             left @ (Error::Waiting | Error::Asleep(_) | Error::Stopped(_) | Error::Interrupted),
-        ) => println!("{left}"),
+        ) => tell!("{left}"),
         Err(error) => return Err(error.into()),
     }
     Ok(())

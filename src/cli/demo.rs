@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::Path};
 
-use super::Failure;
+use super::{Failure, say::tell};
 use crate::client::{Client, asked_to_end};
 
 mod children;
@@ -46,7 +46,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         shown = show(&args, &folder, &mut children) => shown,
         () = asked_to_end() => Ok(()),
     };
-    println!("\nstopping");
+    tell!("\nstopping");
     children.stop().await;
     match &shown {
         Ok(()) => std::fs::remove_dir_all(&folder)?,
@@ -65,7 +65,7 @@ async fn show(args: &Args, folder: &Path, children: &mut Children) -> Result<(),
         token,
         mut ended,
     } = Server::start(children, store, args.listen).await?;
-    println!("{:<20}{url}", "server");
+    tell!("{:<20}{url}", "server");
     children.connect(&url, &token);
     let told = async {
         Story {
@@ -74,8 +74,8 @@ async fn show(args: &Args, folder: &Path, children: &mut Children) -> Result<(),
         }
         .tell(args.history)
         .await?;
-        println!("\nlogs: {}", folder.display());
-        println!("Ctrl-C stops everything\n\nsign in: {sign_in}");
+        tell!("\nlogs: {}", folder.display());
+        tell!("Ctrl-C stops everything\n\nsign in: {sign_in}");
         std::future::pending::<Result<(), Failure>>().await
     };
     tokio::select! {

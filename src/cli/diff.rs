@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use super::{Failure, StoreArgs};
+use super::{Failure, StoreArgs, say::say};
 use crate::{
     domain::{
         RunId,
@@ -50,7 +50,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
             true => serde_json::to_string_pretty(&compared.patch())?,
             false => serde_json::to_string_pretty(&compared.answer())?,
         };
-        println!("{text}");
+        say!("{text}");
         return Ok(());
     }
     print(&store, &args.run, &query).await

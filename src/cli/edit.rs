@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use super::{Failure, decide::parsed, remote::OrderArgs};
+use super::{Failure, decide::parsed, remote::OrderArgs, say::say};
 use crate::{
     client::RunId,
     domain::{DecisionKind, decision::allowed, patch::Op, protocol::Decide},
@@ -76,7 +76,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     };
     let state = parsed(&text).map_err(|why| format!("the state {why}{}", kept()))?;
     if state == before {
-        println!("nothing changed");
+        say!("nothing changed");
         return Ok(());
     }
     let body = Decide {

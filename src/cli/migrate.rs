@@ -1,6 +1,6 @@
 //! `step47 migrate`: bring a store to this version's schema. `serve` does it too.
 
-use super::{Failure, StoreArgs};
+use super::{Failure, StoreArgs, say::say};
 
 /// Bring the store to this version's schema (`serve` does it at its start)
 #[derive(clap::Args)]
@@ -11,7 +11,7 @@ pub struct Args {
 
 pub async fn run(args: Args) -> Result<(), Failure> {
     let store = args.store.open().await?;
-    println!(
+    say!(
         "the {} store has this version's schema",
         store.engine_name()
     );

@@ -1,5 +1,8 @@
 //! The command line: one file per command.
 
+// `println!` panics when nobody reads on: `say!` and `tell!` do not.
+#![deny(clippy::print_stdout)]
+
 mod agent;
 mod decide;
 mod demo;
@@ -9,6 +12,7 @@ mod migrate;
 mod plan;
 mod remote;
 mod runs;
+mod say;
 mod serve;
 mod show;
 mod token;

@@ -1,6 +1,6 @@
 //! `step47 plan`: what will happen when a worker takes the run.
 
-use super::{Failure, remote::RemoteArgs};
+use super::{Failure, remote::RemoteArgs, say::say};
 use crate::{
     client::RunId,
     domain::plan::{Changed, Plan, PlanAction, PlanStep},
@@ -22,7 +22,7 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<(), Failure> {
     let plan = args.remote.client()?.plan(&args.run).await?;
     match args.json {
-        true => println!("{}", serde_json::to_string_pretty(&plan)?),
+        true => say!("{}", serde_json::to_string_pretty(&plan)?),
         false => print(&plan),
     }
     Ok(())
@@ -32,15 +32,17 @@ fn print(plan: &Plan) {
     let from = plan
         .from
         .map_or("the end".into(), |seq| format!("step {seq}"));
-    println!(
+    say!(
         "resume from {from}  {} ({}, version {})",
-        plan.run, plan.status, plan.version
+        plan.run,
+        plan.status,
+        plan.version
     );
     let cost = plan
         .saved
         .cost_usd
         .map_or("—".into(), |cost| format!("${cost:.2}"));
-    println!(
+    say!(
         "{} replayed · {} to decide · {} expected · not paid again: {cost}, {:.0} s\n",
         plan.count(PlanAction::Replay),
         plan.count(PlanAction::Decide),
@@ -51,26 +53,27 @@ fn print(plan: &Plan) {
         line(lines);
     }
     for changed in &plan.gap {
-        println!("{:>13}  changed   {}", "", gap(changed));
+        say!("{:>13}  changed   {}", "", gap(changed));
     }
     if plan.integrity.of > 0 {
-        println!(
+        say!(
             "\nchecksums verified, {} of {}",
-            plan.integrity.good, plan.integrity.of
+            plan.integrity.good,
+            plan.integrity.of
         );
     }
     for seq in &plan.integrity.damaged {
-        println!("step {seq} is damaged in the store: it cannot be replayed");
+        say!("step {seq} is damaged in the store: it cannot be replayed");
     }
     match (plan.taker.workers, plan.taker.last) {
-        (0, None) => println!("no worker has asked for it yet"),
-        (0, Some(last)) => println!("no worker asks for it; the last one did at {last}"),
-        (n, _) => println!("{n} waiting for work: a worker is there to take it"),
+        (0, None) => say!("no worker has asked for it yet"),
+        (0, Some(last)) => say!("no worker asks for it; the last one did at {last}"),
+        (n, _) => say!("{n} waiting for work: a worker is there to take it"),
     }
     if let Some(why) = &plan.refused {
-        println!("not to be resumed: {why}");
+        say!("not to be resumed: {why}");
     }
-    println!("plan {}", plan.hash);
+    say!("plan {}", plan.hash);
 }
 
 fn plain(step: &PlanStep) -> bool {
@@ -91,7 +94,7 @@ fn line(lines: &[PlanStep]) {
     } else {
         first.name.as_str()
     };
-    println!(
+    say!(
         "{at:>13}  {:<9} {:<24} {}",
         first.action.as_str(),
         clean(name),
@@ -106,7 +109,7 @@ fn line(lines: &[PlanStep]) {
             .key
             .as_deref()
             .map_or(String::new(), |key| format!(", key {key}"));
-        println!(
+        say!(
             "{:>13}            {} ({}{key}): {}",
             "",
             clean(&effect.words),
@@ -115,14 +118,14 @@ fn line(lines: &[PlanStep]) {
         );
     }
     if first.evidence.is_some() {
-        println!(
+        say!(
             "{:>13}            its worker sent the result too late: see `step47 runs show`",
             ""
         );
     }
     for edit in &first.edits {
         let why = edit.reason.as_deref().unwrap_or("no reason given");
-        println!(
+        say!(
             "{:>13}            state edited by {} at {}: {}",
             "",
             edit.author,

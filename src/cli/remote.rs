@@ -1,6 +1,6 @@
 //! A server that a command talks to, by the same API and rules as everyone else.
 
-use super::Failure;
+use super::{Failure, say::say};
 use crate::{
     client::{Client, RunId},
     domain::{
@@ -70,7 +70,7 @@ impl OrderArgs {
         };
         let answer = client.decide(run, &body).await?;
         match self.json {
-            true => println!("{}", serde_json::to_string_pretty(&answer)?),
+            true => say!("{}", serde_json::to_string_pretty(&answer)?),
             false => told(&answer),
         }
         Ok(())
@@ -85,9 +85,9 @@ fn told(answer: &DecideAnswer) {
         (kind, Some(step)) => format!("{kind}: step {step} of {}", run.id),
         (kind, None) => format!("{kind}: {}", run.id),
     };
-    println!("{what}, by {} at {}", decision.author, decision.at);
+    say!("{what}, by {} at {}", decision.author, decision.at);
     if let Some(snapshot) = decision.snapshot {
-        println!("the state is now snapshot {snapshot}");
+        say!("the state is now snapshot {snapshot}");
     }
     let next = match (run.status, run.signal) {
         (_, Some(signal)) => format!("its worker is asked to {signal} between two steps"),
@@ -97,5 +97,5 @@ fn told(answer: &DecideAnswer) {
         }
         (status, _) => status.to_string(),
     };
-    println!("the run is {next} (version {})", run.version);
+    say!("the run is {next} (version {})", run.version);
 }

@@ -2,7 +2,7 @@
 
 use tokio::io::AsyncWriteExt;
 
-use super::{Failure, StoreArgs};
+use super::{Failure, StoreArgs, say::say};
 use crate::{
     domain::{Event, Run, RunDetail, RunId, RunQuery, RunStatus, protocol::Check},
     store::Store,
@@ -74,7 +74,7 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             query.check()?;
             let page = store.open().await?.runs(&query).await?;
             match json {
-                true => println!("{}", serde_json::to_string_pretty(&page)?),
+                true => say!("{}", serde_json::to_string_pretty(&page)?),
                 false => table(&page.runs),
             }
         }
@@ -86,15 +86,20 @@ pub async fn run(command: Command) -> Result<(), Failure> {
 
 fn table(runs: &[Run]) {
     if runs.is_empty() {
-        println!("no runs; agents create them with POST /v1/runs");
+        say!("no runs; agents create them with POST /v1/runs");
         return;
     }
-    println!(
+    say!(
         "{:<11}{:<38}{:<22}{:<32}{:<28}{:>9}",
-        "STATUS", "ID", "AGENT", "TITLE", "NOW AT", "COST"
+        "STATUS",
+        "ID",
+        "AGENT",
+        "TITLE",
+        "NOW AT",
+        "COST"
     );
     for run in runs {
-        println!(
+        say!(
             "{:<11}{:<38}{:<22}{:<32}{:<28}{:>9}",
             run.status.as_str(),
             run.id.as_str(),
@@ -126,14 +131,20 @@ fn clip(text: &str, max: usize) -> String {
 pub async fn show(store: &Store, id: &RunId, json: bool) -> Result<(), Failure> {
     let run = store.run(id).await?;
     if json {
-        println!("{}", serde_json::to_string_pretty(&run)?);
+        say!("{}", serde_json::to_string_pretty(&run)?);
         return Ok(());
     }
     facts(&run);
     let mut after = 0;
-    println!(
+    say!(
         "\n{:>7}  {:<11}{:<28}{:<10}{:>6}{:>10}{:>10}",
-        "#", "STATUS", "STEP", "KIND", "TRIES", "TOOK", "COST"
+        "#",
+        "STATUS",
+        "STEP",
+        "KIND",
+        "TRIES",
+        "TOOK",
+        "COST"
     );
     loop {
         let page = store.steps(id, after, 500).await?;
@@ -144,7 +155,7 @@ pub async fn show(store: &Store, id: &RunId, json: bool) -> Result<(), Failure> 
             let cost = step
                 .cost_usd
                 .map_or("—".into(), |cost| format!("${cost:.2}"));
-            println!(
+            say!(
                 "{:>7}  {:<11}{:<28}{:<10}{:>6}{took:>10}{cost:>10}",
                 step.seq,
                 step.status.as_str(),
@@ -162,33 +173,35 @@ pub async fn show(store: &Store, id: &RunId, json: bool) -> Result<(), Failure> 
 
 fn facts(detail: &RunDetail) {
     let run = &detail.run;
-    println!(
+    say!(
         "{}  {}",
         clip(run.title.as_deref().unwrap_or(&run.agent), 100),
         run.id
     );
-    println!("  status     {} (version {})", run.status, run.version);
+    say!("  status     {} (version {})", run.status, run.version);
     let code = run
         .code_version
         .as_deref()
         .map_or(String::new(), |v| format!("@{v}"));
-    println!("  agent      {}{}", clip(&run.agent, 100), clip(&code, 100));
+    say!("  agent      {}{}", clip(&run.agent, 100), clip(&code, 100));
     if let Some(model) = &run.model {
-        println!("  model      {}", clip(model, 100));
+        say!("  model      {}", clip(model, 100));
     }
     if let Some(lease) = &run.lease {
-        println!(
+        say!(
             "  worker     {}, lease until {}",
             clip(&lease.worker, 100),
             lease.expires_at
         );
     }
-    println!(
+    say!(
         "  steps      {} begun, {} committed, {} announced",
-        run.steps, run.committed, run.announced
+        run.steps,
+        run.committed,
+        run.announced
     );
-    println!("  snapshot   {} {}", run.snapshot, run.hash);
-    println!("  created    {}", run.created_at);
+    say!("  snapshot   {} {}", run.snapshot, run.hash);
+    say!("  created    {}", run.created_at);
 }
 
 async fn watch(store: &Store, run: Option<RunId>, json: bool) -> Result<(), Failure> {

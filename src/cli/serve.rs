@@ -1,15 +1,17 @@
 //! `step47 serve`: the server.
 
+pub mod first_link;
+
 use std::path::PathBuf;
 
-use super::Failure;
+use super::{Failure, say::tell};
 use crate::{
     domain::{Role, audit::AuditKind},
     server::{
         self,
         config::{Config, Given, redacted},
     },
-    store::audit,
+    store::{Store, audit},
 };
 
 /// Whom the first start lets in.
@@ -17,7 +19,8 @@ const FIRST: &str = "admin";
 
 /// Run the server: the agent API, the console and the reaper.
 ///
-/// The first start makes the store and prints a sign-in link for an admin.
+/// The first start makes the store and a sign-in link for an admin: on a terminal it is shown, elsewhere it is
+/// written to a file of mode 0600 that the log names.
 #[derive(clap::Args)]
 pub struct Args {
     /// sqlite:FILE or postgres://USER@HOST/DATABASE [default: sqlite:step47.db]
@@ -29,7 +32,7 @@ pub struct Args {
     /// A TLS proxy is in front: allows addresses beyond loopback and marks cookies Secure
     #[arg(long, env = "STEP47_BEHIND_TLS")]
     behind_tls: bool,
-    /// How people reach this server, for the links it prints
+    /// How people reach this server: for the links it prints, and the one host it answers for
     #[arg(long, env = "STEP47_PUBLIC_URL", value_name = "URL")]
     public_url: Option<String>,
     /// Where settings are read from [default: ./Leptos.toml, if it is there]
@@ -52,22 +55,32 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         public_url,
         config,
     })?;
-    let (store, public_url) = (redacted(&config.store), config.public_url.clone());
+    let (url, public_url) = (config.store.clone(), config.public_url.clone());
     let server = server::start(config).await?;
-    let url = public_url.unwrap_or_else(|| format!("http://{}", server.addr));
-    tracing::info!(%store, addr = %server.addr, "serving");
-    println!("listening on http://{}", server.addr);
-    if !server.store.knows_anybody().await? {
-        let link = server.store.add_user(FIRST, Role::Admin).await?;
-        let detail = serde_json::json!({"name": FIRST, "role": Role::Admin, "first": true});
-        let entry = audit::of(AuditKind::Access, "server", "add_user", detail);
-        server.store.noted(entry).await;
-        println!("sign in: {url}/signin?token={link}");
+    let place = public_url.unwrap_or_else(|| format!("http://{}", server.addr));
+    tracing::info!(store = redacted(&url), addr = %server.addr, "serving");
+    // Before anybody hears of this server: whoever reads the address finds the first admin made.
+    let link = match server.store.knows_anybody().await? {
+        true => None,
+        false => Some(first_admin(&server.store).await?),
+    };
+    tell!("listening on http://{}", server.addr);
+    if let Some(link) = link {
+        first_link::hand_over(&format!("{place}/signin?token={link}"), &url);
     }
     stopped().await;
     tracing::info!("stopping");
     server.stop().await;
     Ok(())
+}
+
+/// Lets the first admin in; answers the secret of a sign-in link.
+async fn first_admin(store: &Store) -> Result<String, Failure> {
+    let link = store.add_user(FIRST, Role::Admin).await?;
+    let detail = serde_json::json!({"name": FIRST, "role": Role::Admin, "first": true});
+    let entry = audit::of(AuditKind::Access, "server", "add_user", detail);
+    store.noted(entry).await;
+    Ok(link)
 }
 
 /// Waits for Ctrl-C or SIGTERM.

@@ -1,6 +1,6 @@
 //! `step47 show`: a run, or its state at a snapshot.
 
-use super::{Failure, StoreArgs, runs};
+use super::{Failure, StoreArgs, runs, say::say};
 use crate::domain::RunId;
 
 /// Show a run with its steps, or with --at its state at a snapshot
@@ -27,6 +27,6 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         true => serde_json::to_string_pretty(&found)?,
         false => serde_json::to_string_pretty(&found.state)?,
     };
-    println!("{text}");
+    say!("{text}");
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `step47 token`: bearer tokens for agents and scripts.
 
-use super::{Failure, StoreArgs};
+use super::{Failure, StoreArgs, say::say};
 use crate::{
     domain::{Role, audit::AuditKind},
     store::audit,
@@ -45,21 +45,24 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             let detail = serde_json::json!({"name": name, "role": role});
             let entry = audit::of(AuditKind::Access, super::HERE, "create_token", detail);
             store.noted(entry).await;
-            println!("{secret}");
+            say!("{secret}");
         }
         Command::List { json, store } => {
             let tokens = store.open().await?.tokens().await?;
             if json {
-                println!("{}", serde_json::to_string_pretty(&tokens)?);
+                say!("{}", serde_json::to_string_pretty(&tokens)?);
                 return Ok(());
             }
-            println!(
+            say!(
                 "{:<34}{:<24}{:<10}{:<29}REVOKED",
-                "ID", "NAME", "ROLE", "CREATED"
+                "ID",
+                "NAME",
+                "ROLE",
+                "CREATED"
             );
             for token in tokens {
                 let revoked = token.revoked_at.map_or("—".into(), |at| at.to_string());
-                println!(
+                say!(
                     "{:<34}{:<24}{:<10}{:<29}{revoked}",
                     token.id,
                     token.name,
@@ -81,7 +84,7 @@ pub async fn run(command: Command) -> Result<(), Failure> {
                     let detail = serde_json::json!({"token": id_or_name, "revoked": n});
                     let entry = audit::of(AuditKind::Access, super::HERE, "revoke_token", detail);
                     store.noted(entry).await;
-                    println!("revoked {n}");
+                    say!("revoked {n}");
                 }
             }
         }

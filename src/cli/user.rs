@@ -1,6 +1,6 @@
 //! `step47 user`: the people who may sign in.
 
-use super::{Failure, StoreArgs};
+use super::{Failure, StoreArgs, say::say};
 use crate::{
     domain::{Role, audit::AuditKind},
     store::audit,
@@ -55,18 +55,18 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             let detail = serde_json::json!({"name": name, "role": role});
             let entry = audit::of(AuditKind::Access, super::HERE, "add_user", detail);
             store.noted(entry).await;
-            println!("{}/signin?token={link}", public_url.trim_end_matches('/'));
+            say!("{}/signin?token={link}", public_url.trim_end_matches('/'));
         }
         Command::List { json, store } => {
             let users = store.open().await?.users().await?;
             if json {
-                println!("{}", serde_json::to_string_pretty(&users)?);
+                say!("{}", serde_json::to_string_pretty(&users)?);
                 return Ok(());
             }
-            println!("{:<24}{:<10}{:<29}DISABLED", "NAME", "ROLE", "CREATED");
+            say!("{:<24}{:<10}{:<29}DISABLED", "NAME", "ROLE", "CREATED");
             for user in users {
                 let disabled = user.disabled_at.map_or("—".into(), |at| at.to_string());
-                println!(
+                say!(
                     "{:<24}{:<10}{:<29}{disabled}",
                     user.name,
                     user.role.as_str(),
@@ -81,7 +81,7 @@ pub async fn run(command: Command) -> Result<(), Failure> {
                     let detail = serde_json::json!({"name": name});
                     let entry = audit::of(AuditKind::Access, super::HERE, "disable_user", detail);
                     store.noted(entry).await;
-                    println!("{name} is shut out");
+                    say!("{name} is shut out");
                 }
                 false => {
                     return Err(format!(

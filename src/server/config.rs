@@ -2,9 +2,11 @@
 
 use leptos::config::{LeptosOptions, get_configuration};
 use serde::Deserialize;
+use sqlx::postgres::PgConnectOptions;
 use std::{
     net::{SocketAddr, ToSocketAddrs},
     path::{Path, PathBuf},
+    str::FromStr as _,
 };
 
 const BODY_MAX: usize = 32 << 20;
@@ -23,6 +25,7 @@ struct File {
     state_max: Option<usize>,
     viewers_max: Option<usize>,
     metrics_public: Option<bool>,
+    hosts: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +52,8 @@ pub struct Config {
     pub behind_tls: bool,
     /// How people reach this server, where that is not the address it listens on.
     pub public_url: Option<String>,
+    /// More names that this server answers for, beside the public URL's and this machine's own.
+    pub hosts: Vec<String>,
     pub limits: Limits,
     /// Everybody may read `/metrics`; otherwise it takes a token of any role.
     pub metrics_public: bool,
@@ -65,11 +70,36 @@ impl std::fmt::Debug for Config {
     }
 }
 
-/// A store URL without its password.
+/// A store URL without anything secret: of a PostgreSQL only the place is shown, because a password may stand in front
+/// of the host, in `?password=`, `?sslpassword=` and elsewhere.
 pub fn redacted(store: &str) -> String {
-    match (store.split_once("://"), store.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://…@{host}"),
-        _ => store.to_owned(),
+    let Some((scheme @ ("postgres" | "postgresql"), _)) = store.split_once(':') else {
+        return store.to_owned();
+    };
+    let Ok(options) = PgConnectOptions::from_str(store) else {
+        return format!("{scheme}://…");
+    };
+    let host = match options.get_socket() {
+        Some(socket) => socket.display().to_string(),
+        None => options.get_host().to_owned(),
+    };
+    let port = match options.get_port() {
+        5432 => String::new(),
+        port => format!(":{port}"),
+    };
+    let database = options.get_database().unwrap_or_default();
+    format!("{scheme}://…@{host}{port}/{database}")
+}
+
+/// The public URL as scheme, host and port; links are made by what follows.
+fn place(url: &str) -> Result<String, String> {
+    let wrong = || format!("public_url: {url:?} must be like https://step47.example");
+    let uri: http::Uri = url.parse().map_err(|_| wrong())?;
+    match (uri.scheme_str(), uri.authority(), uri.path()) {
+        (Some(scheme @ ("http" | "https")), Some(host), "" | "/") if uri.query().is_none() => {
+            Ok(format!("{scheme}://{host}"))
+        }
+        _ => Err(wrong()),
     }
 }
 
@@ -114,6 +144,8 @@ impl Config {
             ));
         }
         leptos.site_addr = listen;
+        let public_url = given.public_url.or(file.public_url);
+        let public_url = public_url.as_deref().map(place).transpose()?;
         Ok(Self {
             store: given
                 .store
@@ -121,7 +153,8 @@ impl Config {
                 .unwrap_or_else(|| "sqlite:step47.db".into()),
             listen,
             behind_tls,
-            public_url: given.public_url.or(file.public_url),
+            public_url,
+            hosts: file.hosts,
             limits: Limits {
                 body_max: file.body_max.unwrap_or(BODY_MAX),
                 state_max: file.state_max.unwrap_or(crate::domain::protocol::STATE_MAX),
@@ -181,5 +214,39 @@ mod tests {
             redacted("postgres://ana:hush@db/step47"),
             "postgres://…@db/step47"
         );
+        assert_eq!(redacted("sqlite:a@b.db"), "sqlite:a@b.db");
+        for url in [
+            "postgres://ana:hush@db:6432/step47?sslmode=require",
+            "postgres://db/step47?user=ana&password=hush",
+            "postgres://db/step47?password=x%40hush",
+            "postgres://db/step47?password=a@hush",
+            "postgresql://ana@db/step47?sslpassword=hush&sslmode=require",
+            "postgres://ana:hush@hush@db/step47",
+            "postgres://ana:hu/sh?hush@db/step47",
+            "postgres://ana:hush@db:no-port/step47",
+            "postgres:hush",
+        ] {
+            let shown = redacted(url);
+            assert!(!shown.contains("hush"), "{shown}");
+            assert!(shown.starts_with("postgres"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_public_url_is_a_place_and_no_more() {
+        assert_eq!(
+            place("https://a.example/").as_deref(),
+            Ok("https://a.example")
+        );
+        assert_eq!(place("http://a:8080").as_deref(), Ok("http://a:8080"));
+        for wrong in [
+            "a.example",
+            "ftp://a",
+            "https://a/step47",
+            "https://",
+            "https://a/?x",
+        ] {
+            assert!(place(wrong).unwrap_err().contains("public_url"), "{wrong}");
+        }
     }
 }

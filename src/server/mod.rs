@@ -9,6 +9,7 @@ pub mod config;
 mod decide;
 mod functions;
 mod health;
+mod host;
 mod live;
 mod pages;
 mod peer;
@@ -44,6 +45,9 @@ pub struct App {
     limits: config::Limits,
     /// Cookies are marked Secure: TLS is in front.
     tls: bool,
+    /// How people reach this server, where that is set.
+    public_url: Option<String>,
+    hosts: host::Hosts,
     /// Everybody may read `/metrics`.
     metrics_public: bool,
     stop: CancellationToken,

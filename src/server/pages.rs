@@ -13,7 +13,11 @@ use leptos::{
 use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
 
 use super::{App, scope::Scope};
-use crate::{api::access::Outcome, app, domain::access::Principal};
+use crate::{
+    api::access::{Outcome, Reached},
+    app,
+    domain::access::Principal,
+};
 
 pub fn routes(app: &App) -> Router<App> {
     let options = app.leptos.clone();
@@ -66,10 +70,21 @@ fn document(options: LeptosOptions) -> impl IntoView {
     app::shell(options)
 }
 
+impl App {
+    /// What links to this server are made of.
+    pub fn reached(&self) -> Reached {
+        Reached {
+            public_url: self.public_url.clone(),
+            tls: self.tls,
+        }
+    }
+}
+
 /// What pages and server functions find in their context.
 fn context(app: App) -> impl Fn() + Clone + Send + Sync + 'static {
     move || {
         provide_context(app.store.clone());
+        provide_context(app.reached());
         if app.site.is_missing() {
             provide_context(app::NoSite);
         }

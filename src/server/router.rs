@@ -12,7 +12,7 @@ use futures::FutureExt as _;
 use std::{panic::AssertUnwindSafe, time::Instant};
 
 use super::{
-    App, agent, audit, auth, body, broken, decide, functions, health, live, pages,
+    App, agent, audit, auth, body, broken, decide, functions, health, host, live, pages,
     problem::Refusal, scope, settings, signin,
 };
 use crate::domain::{Code, Problem};
@@ -37,7 +37,8 @@ pub fn router(app: App) -> Router {
         .layer(from_fn(functions::refuse_with_status))
         .layer(from_fn_with_state(app.clone(), body::within_limit))
         .layer(from_fn_with_state(app.clone(), auth::authorise))
-        .layer(from_fn(guard))
+        .layer(from_fn_with_state(app.clone(), host::only_ours))
+        .layer(from_fn_with_state(app.clone(), guard))
         .with_state(app)
 }
 
@@ -62,10 +63,11 @@ async fn not_allowed() -> Response {
 }
 
 /// Counts and times requests, answers people with pages, and sends the headers that every answer carries.
-async fn guard(request: Request, next: Next) -> Response {
+async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let path = request.uri().path();
     let agent = path.starts_with("/v1/");
+    let public = is_public(path);
     let page = broken::wants_page(path, request.headers());
     let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     let mut response = answered.unwrap_or_else(|_| {
@@ -86,10 +88,22 @@ async fn guard(request: Request, next: Next) -> Response {
         (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
     ];
-    for (name, value) in fixed {
+    let also = [
+        // "Back" after signing out, or a shared computer's cache, must not show what runs hold.
+        (!public).then_some((header::CACHE_CONTROL, "no-store")),
+        app.tls
+            .then_some((header::STRICT_TRANSPORT_SECURITY, "max-age=31536000")),
+    ];
+    for (name, value) in fixed.into_iter().chain(also.into_iter().flatten()) {
         response
             .headers_mut()
             .insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// A file that is the same for everybody; browsers may keep it.
+fn is_public(path: &str) -> bool {
+    let below = ["/pkg/", "/fonts/"].iter().any(|it| path.starts_with(it));
+    below || matches!(path, "/favicon.svg" | "/favicon.ico" | "/robots.txt")
 }

@@ -58,7 +58,7 @@ pub async fn change(
         who.ok_or_else(|| Problem::new(crate::domain::Code::Unauthorized, "sign in first"))?;
     permit(&who, Action::Administer)?;
     let change = fields.change()?;
-    let origin = origin(Some(headers.clone()));
+    let origin = origin(app.reached(), Some(headers.clone()));
     let answer = apply(&app.store, &who, &origin, change.clone()).await;
     app.access.forget();
     let outcome: Outcome = (change, answer.map_err(|error| error.problem().into()));

@@ -5,7 +5,8 @@ use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    App, auth::Access, config::Config, live::Hub, router, site::Site, telemetry, workers::Workers,
+    App, auth::Access, config::Config, host::Hosts, live::Hub, router, site::Site, telemetry,
+    workers::Workers,
 };
 use crate::store::{Error, Store};
 
@@ -55,6 +56,8 @@ pub async fn start(config: Config) -> Result<Running, Error> {
         metrics: telemetry::metrics().map_err(Error::Setup)?,
         limits: config.limits,
         tls: config.behind_tls,
+        hosts: Hosts::new(config.listen, config.public_url.as_deref(), &config.hosts),
+        public_url: config.public_url,
         metrics_public: config.metrics_public,
         stop: stop.clone(),
     };

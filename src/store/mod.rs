@@ -75,8 +75,9 @@ impl Store {
             }
             _ => {
                 return Err(Error::Setup(format!(
-                    "{:?} is no store: use sqlite:FILE or postgres://USER@HOST/DATABASE",
-                    url.split('@').next_back().unwrap_or_default()
+                    "the store's URL begins with {:?}: use sqlite:FILE or postgres://USER@HOST/DATABASE",
+                    // No more of it: a password may follow.
+                    url.split([':', '/', '@']).next().unwrap_or_default()
                 )));
             }
         };

@@ -153,6 +153,14 @@ impl Store {
         row.map(|mut row| row.hash()).transpose()
     }
 
+    /// The event that has this head, if any. Nothing indexes heads: it reads as much as a verification does.
+    pub async fn event_of(&self, head: Hash) -> Result<Option<i64>, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT id FROM events WHERE hash = $1 LIMIT 1";
+        let row = conn.fetch_one(sql, params![head]).await?;
+        row.map(|mut row| row.int()).transpose()
+    }
+
     /// The engine, the schema, and where the chain of events stands.
     pub async fn integrity(&self) -> Result<Integrity, Problem> {
         let read = async {

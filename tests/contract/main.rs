@@ -9,6 +9,7 @@ mod support;
 
 mod access;
 mod bad_input;
+mod browsers;
 mod claims;
 mod cli;
 mod commits;

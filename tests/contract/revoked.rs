@@ -20,15 +20,15 @@ async fn waits(server: &Server, api: &Api) -> Vec<tokio::task::JoinHandle<u16>> 
     let seq = holder.executes("slow", json!({})).await;
     holder.heartbeat(json!({"ttl_ms": 3_600_000})).await.is(200);
     let (claimer, reader, run) = (api.clone(), api.clone(), holder.run.clone());
-    let claim = json!({"worker": "waits", "agents": [unique("nobody")], "wait_ms": 60_000});
+    let claim = json!({"worker": "w-revoked", "agents": [unique("nobody")], "wait_ms": 60_000});
     let poll = format!("/v1/runs/{run}/steps/{seq}?wait_ms=60000");
     let waiting = vec![
         tokio::spawn(async move { claimer.post("/v1/claims", claim).await.status }),
         tokio::spawn(async move { reader.get(&poll).await.status }),
     ];
     eventually("the claim waits", async || {
-        let seen = server.api().post("/api/workers/page", json!({})).await;
-        seen.text.contains("waits").then_some(())
+        let seen = server.api().post("/api/workers/page", json!({"cursor": null})).await;
+        seen.text.contains("w-revoked").then_some(())
     })
     .await;
     waiting

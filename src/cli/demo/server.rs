@@ -8,7 +8,7 @@ use tokio::{
 };
 
 use super::children::{Children, Ended};
-use crate::cli::Failure;
+use crate::cli::{Failure, serve::first_link::IN_FILE};
 
 /// Migrations on a large store take their time.
 const START: Duration = Duration::from_secs(120);
@@ -37,7 +37,13 @@ impl Server {
         let mut lines = BufReader::new(stdout).lines();
         let url = said(&mut lines, &ended, "listening on ").await?;
         let sign_in = match first {
-            true => said(&mut lines, &ended, "sign in: ").await?,
+            true => {
+                let file = said(&mut lines, &ended, IN_FILE).await?;
+                let link = tokio::fs::read_to_string(&file).await?;
+                // It is shown here and now; a copy has no use.
+                tokio::fs::remove_file(&file).await?;
+                link.trim().to_owned()
+            }
             false => {
                 let again = [
                     "user",

@@ -4,6 +4,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::children::Children;
+use crate::cli::say::tell;
 use crate::{
     cli::Failure,
     client::{Client, Error, RunId},
@@ -214,5 +215,5 @@ async fn look_again(deadline: Instant, agent: &str) -> Result<(), Failure> {
 }
 
 fn say(agent: &str, news: &str) {
-    println!("{agent:<20}{news}");
+    tell!("{agent:<20}{news}");
 }

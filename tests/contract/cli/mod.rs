@@ -3,6 +3,7 @@
 mod bad_orders;
 mod editor;
 mod gates;
+mod readers;
 mod stops;
 mod ways_out;
 

@@ -23,8 +23,18 @@ async fn a_sound_store_is_verified_to_its_head(on: Engine) {
     let head = text.lines().find_map(|line| line.strip_prefix("head "));
     let head = head.expect("a head to note down").to_owned();
     agent.does("more", json!({"result": 1})).await;
-    let later = server.store.command(&["verify", "--head", &head]).await;
-    assert!(later.status.success(), "{later:?}");
+    // A tail that was cut off with all that tells of it leaves no trace here: that is said.
+    assert!(text.contains("not known: whether newer events"), "{text}");
+    let (_, hash) = head.split_once(':').expect("EVENT:HASH");
+    for noted in [head.as_str(), hash] {
+        let later = server.store.command(&["verify", "--head", noted]).await;
+        assert!(later.status.success(), "{later:?}");
+        assert!(said(&later).contains("nothing was cut off before it"));
+        assert!(!said(&later).contains("not known"), "{later:?}");
+    }
+    let nobody = "0".repeat(64);
+    let other = server.store.command(&["verify", "--head", &nobody]).await;
+    assert!(!other.status.success(), "{other:?}");
     let other = format!(
         "{}{}",
         &head[..head.len() - 1],
