@@ -3,6 +3,7 @@
 mod agent;
 mod api;
 mod cli;
+pub mod disk;
 mod engine;
 mod events;
 mod process;
