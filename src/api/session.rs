@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{AppError, json::Json};
-use crate::domain::{Principal, access::Session};
+use crate::domain::{Principal, Trouble, access::Session};
 
 #[server(endpoint = "session/me", input = Json, output = Json)]
 pub async fn me() -> Result<Principal, AppError> {
@@ -22,6 +22,13 @@ pub async fn mine() -> Result<Vec<Session>, AppError> {
     let current = parts.and_then(|parts| parts.extensions.get::<Credential>().copied());
     let sessions = super::store()?.sessions(&me.name, current).await;
     Ok(sessions.map_err(crate::store::Error::problem)?)
+}
+
+/// What keeps the store from writing now.
+#[server(ReadTrouble, endpoint = "session/trouble", input = Json, output = Json)]
+pub async fn trouble() -> Result<Option<Trouble>, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.trouble())
 }
 
 /// Whose one-time link this is, if it still opens. Whoever holds the link may know.

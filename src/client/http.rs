@@ -27,8 +27,14 @@ pub(super) struct Request {
     wait: Duration,
 }
 
+/// A server that failed may have failed for now (its disk was full), or at this very request, for good: it is asked
+/// again for no longer than this.
+const FAILED_PATIENCE: Duration = Duration::from_secs(10);
+
 /// Why there is no answer.
 enum Fault {
+    /// The server says that it failed.
+    Failed(Problem),
     Away {
         why: String,
         asked: Option<Duration>,
@@ -82,14 +88,20 @@ impl Client {
         let started = Instant::now();
         let mut backoff = Backoff::default();
         loop {
-            let (why, asked) = match self.exchange(&request).await {
+            let (why, asked, failed) = match self.exchange(&request).await {
                 Ok(body) if body.is_empty() => return Ok(None),
                 Ok(body) => return decode(&body).map(Some),
                 Err(Fault::Refused(problem)) => return Err(problem.into()),
-                Err(Fault::Away { why, asked }) => (why, asked),
+                Err(Fault::Failed(problem)) => (problem.detail.clone(), None, Some(problem)),
+                Err(Fault::Away { why, asked }) => (why, asked, None),
             };
             let pause = backoff.next(asked);
             let waited = started.elapsed();
+            if let Some(problem) = failed
+                && waited + pause > self.patience.min(FAILED_PATIENCE)
+            {
+                return Err(problem.into());
+            }
             if waited + pause > self.patience {
                 let url = self.url.to_string();
                 return Err(Error::Unreachable { url, waited, why });
@@ -128,7 +140,12 @@ impl Client {
                 why: problem(status, &body).detail,
                 asked,
             }),
-            status => Err(Fault::Refused(problem(status, &body))),
+            status => match problem(status, &body) {
+                failed if status.is_server_error() && failed.code == Code::Internal => {
+                    Err(Fault::Failed(failed))
+                }
+                refused => Err(Fault::Refused(refused)),
+            },
         }
     }
 }
@@ -260,6 +277,37 @@ mod tests {
         let refused = client.ask::<()>(Request::get("v1/runs".into())).await;
         assert!(matches!(refused, Err(Error::LeaseLost)), "{refused:?}");
         assert_eq!(asked.join().unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_failed_is_asked_again_and_damage_is_not() {
+        const FAILED: &str = concat!(
+            "HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\n\r\n",
+            r#"{"code":"internal","title":"internal","status":500,"detail":"the store failed"}"#
+        );
+        let (url, asked) = listen(&[
+            FAILED,
+            "HTTP/1.1 200 OK\r\ncontent-length: 1\r\nconnection: close\r\n\r\n7",
+            concat!(
+                "HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\n\r\n",
+                r#"{"code":"corrupt","title":"corrupt","status":500,"detail":"damaged"}"#
+            ),
+        ]);
+        let client = Client::new(&url, "t").unwrap();
+        let get = || Request::get("v1/runs/x".into());
+        assert_eq!(client.ask(get()).await.unwrap(), Some(7));
+        let damaged = client.ask::<()>(get()).await;
+        assert!(matches!(damaged, Err(Error::Refused(_))), "{damaged:?}");
+        assert_eq!(asked.join().unwrap().len(), 3);
+
+        let (url, asked) = listen(&[FAILED]);
+        let hasty = Client::new(&url, "t").unwrap().patience(Duration::ZERO);
+        let failed = hasty.ask::<()>(get()).await;
+        assert!(
+            matches!(&failed, Err(Error::Refused(problem)) if problem.detail == "the store failed"),
+            "what the server said is told: {failed:?}"
+        );
+        asked.join().unwrap();
     }
 
     #[tokio::test]

@@ -54,6 +54,7 @@ pub mod theme;
 pub mod time;
 pub mod timeline;
 pub mod toast;
+pub mod trouble_banner;
 pub mod value_facts;
 pub mod verification;
 pub mod workers_table;

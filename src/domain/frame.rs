@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{counts::Counts, run::Run, step::Step};
+use super::{counts::Counts, run::Run, step::Step, trouble::Writing};
 
 /// What changed since the frame before; computed once, sent to every open page.
 ///
@@ -21,6 +21,9 @@ pub struct Frame {
     /// Steps of the watched run that were touched, as they are now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
+    /// When that changed, and for a page that comes while writes fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writing: Option<Writing>,
     /// Too much changed to send: read again what is shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_again: bool,
@@ -46,6 +49,16 @@ pub fn crowd(viewers: usize) -> u32 {
 }
 
 impl Frame {
+    /// Tells a page whether the store can write.
+    pub fn writing(event: i64, writing: Writing) -> Self {
+        Self {
+            event,
+            writing: Some(writing),
+            crowd: 1,
+            ..Self::default()
+        }
+    }
+
     /// Tells a page that what it missed will not come.
     pub fn read_again(event: i64, crowd: u32) -> Self {
         Self {

@@ -8,8 +8,9 @@ use crate::{
         badge::Badge,
         frame::{Crumb, Here, Section, TopBar},
         notify::{LOOK_EVERY, Notify},
+        trouble_banner::TroubleBanner,
     },
-    domain::{Action, AsOf, Counts, Principal},
+    domain::{Action, AsOf, Counts, Principal, Trouble},
     live::{Follow, Live, Message, Soon},
 };
 
@@ -19,6 +20,9 @@ pub struct Shell {
     counts: Resource<Result<AsOf<Counts>, AppError>>,
     /// As the last frame told them.
     told: RwSignal<Option<AsOf<Counts>>>,
+    /// What keeps the store from writing: as the page was made, and as was heard since.
+    trouble: Resource<Result<Option<Trouble>, AppError>>,
+    troubled: RwSignal<Option<Option<Trouble>>>,
 }
 
 impl Shell {
@@ -26,6 +30,8 @@ impl Shell {
         let me = Resource::new_blocking(|| (), |()| api::session::me());
         let counts = Resource::new_blocking(|| (), |()| api::runs::counts());
         let told = RwSignal::new(None);
+        let trouble = Resource::new_blocking(|| (), |()| api::session::trouble());
+        let troubled = RwSignal::new(None);
         let again = Soon::patiently(live, move || counts.refetch());
         live.listen(move |message| match message {
             Message::Frame(frame) => {
@@ -33,10 +39,19 @@ impl Shell {
                     let event = frame.event;
                     told.set(Some(AsOf { event, value }));
                 }
+                if let Some(writing) = frame.writing {
+                    troubled.set(Some(writing.trouble()));
+                }
             }
             Message::ReadAgain => again.ask(),
         });
-        provide_context(Self { me, counts, told });
+        provide_context(Self {
+            me,
+            counts,
+            told,
+            trouble,
+            troubled,
+        });
         look_for_news();
     }
 
@@ -54,6 +69,12 @@ impl Shell {
     pub fn may(self, action: Action) -> bool {
         let me = self.me.get().and_then(Result::ok);
         me.is_some_and(|me| me.role.may(action))
+    }
+
+    /// Why nothing can be saved now. Reads a resource: only below `Transition`.
+    fn trouble(self) -> Option<Trouble> {
+        let read = self.trouble.get().and_then(Result::ok);
+        self.troubled.get().or(read).flatten()
     }
 
     pub fn needs(self) -> Option<i64> {
@@ -108,6 +129,7 @@ pub fn Page(
                 connection
                 principal=Signal::derive(move || shell.me.get()?.ok())
             />
+            <TroubleBanner trouble=Signal::derive(move || shell.trouble()) heard=shell.troubled/>
             {move || shell.counts.get()?.ok().map(|counts| view! { <Follow event=counts.event/> })}
         </Transition>
         {children()}

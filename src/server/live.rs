@@ -32,7 +32,7 @@ use self::{
     touched::Touched,
 };
 use crate::{
-    domain::{Code, Problem, RunId, frame::crowd},
+    domain::{Code, Problem, RunId, Trouble, frame::crowd},
     store::Store,
 };
 
@@ -172,6 +172,7 @@ impl Follower {
 
     async fn go_on(&mut self, store: &Store) {
         let mut head = store.head_changes();
+        let mut trouble = store.trouble_changes();
         let mut rested = Instant::now();
         loop {
             let due = self.due();
@@ -184,6 +185,10 @@ impl Follower {
                     Err(_) => return,
                 },
                 () = sleep_until(due.unwrap_or(rested)), if due.is_some() => self.send(store).await,
+                changed = trouble.changed() => match changed {
+                    Ok(()) => self.tell_trouble(*trouble.borrow_and_update()),
+                    Err(_) => return,
+                },
                 join = self.joining.recv() => match join {
                     Some(join) => self.admit(store, join, &mut head).await,
                     None => return,
@@ -274,6 +279,16 @@ impl Follower {
         }
     }
 
+    /// Tells every open page that writes fail, or work again.
+    fn tell_trouble(&self, trouble: Option<Trouble>) {
+        let packet = Packet::writing(self.at.load(Ordering::Acquire), trouble);
+        // Nobody listening is no error.
+        let _ = self.all.send(packet.clone());
+        for pages in self.watched.values() {
+            let _ = pages.send(packet.clone());
+        }
+    }
+
     /// Counts runs again if one moved, at most once a second.
     async fn count(&mut self, store: &Store) -> Option<crate::domain::Counts> {
         let rested = self.counted.is_none_or(|at| at.elapsed() >= COUNT_EVERY);
@@ -323,6 +338,7 @@ impl Follower {
             }
             None => compose::again(at, &audience),
         };
+        let trouble = store.trouble();
         for join in joins {
             let first = match &join.run {
                 // Another store under the same address, or too long ago.
@@ -339,6 +355,10 @@ impl Follower {
                     .entry(run)
                     .or_insert_with(|| broadcast::channel(FRAMES).0)
                     .subscribe(),
+            };
+            let first = match trouble {
+                Some(_) => Some(Packet::writing(join.after, trouble).after(first)),
+                None => first,
             };
             // A page that went away while it waited is no error.
             let _ = join.joined.send(Joined { first, packets });

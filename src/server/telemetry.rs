@@ -10,6 +10,8 @@ pub fn start_logging() {
         .unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn,hyper=warn"));
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        // A log that cannot be written (its disk is full, too) is no reason to panic, which is what telling it would do.
+        .log_internal_errors(false)
         .with_writer(std::io::stderr);
     // A second start in one process keeps the first.
     let _ = match std::io::stderr().is_terminal() {

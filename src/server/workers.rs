@@ -133,7 +133,9 @@ impl Workers {
                 sightings,
                 census: again,
             };
-            if let Err(error) = store.write(remember).await {
+            if let Err(error) = store.write(remember).await
+                && error.trouble().is_none()
+            {
                 tracing::warn!(%error, "what was seen of workers could not be written down");
             }
         }

@@ -276,8 +276,10 @@ pub trait Engine: Send + Sync + 'static {
     fn name(&self) -> &'static str;
     /// Names this process among the servers of the store.
     fn id(&self) -> &str;
-    /// Another server that ticked after `since` is still connected.
-    async fn others_alive(&self, since: Time) -> Result<bool, Error>;
+    /// Where the store is, as errors name it: never with a password.
+    fn place(&self) -> &str;
+    /// The newest tick after `since` of another server that is still connected.
+    async fn others(&self, conn: &mut dyn Connection, since: Time) -> Result<Option<Time>, Error>;
     async fn migrate(&self) -> Result<(), Error>;
     /// Migrations are applied: none is missing.
     async fn migrated(&self) -> Result<bool, Error>;

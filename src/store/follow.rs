@@ -1,6 +1,6 @@
 //! Following the store: wake-ups after each commit, the reaper, and the server's sign of life.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -13,9 +13,10 @@ use crate::domain::Time;
 const REAP_EVERY: Duration = Duration::from_millis(250);
 const TICK_EVERY_MS: i64 = 1_000;
 /// A server that has not ticked for this long is not alive.
-const ALIVE_MS: i64 = 5_000;
-/// A pause of this length between two of our own ticks means that we were away.
-const AWAY_MS: i64 = 5_000;
+pub(super) const ALIVE_MS: i64 = 5_000;
+/// A server that is there ticks at least this often; one that does not is gone, though its connections still show.
+const SILENT: Duration = Duration::from_millis(2_500);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 const PURGE_EVERY_MS: i64 = 3_600_000;
 const REAP_MAX: i64 = 256;
 
@@ -27,24 +28,47 @@ impl Store {
 
     /// Before the first request: leases that were live when the last server went get one more term.
     pub async fn come_back(&self) -> Result<(), super::Error> {
-        let alive_since = self.now().await?.plus_ms(-ALIVE_MS);
-        if !self.engine.others_alive(alive_since).await? {
-            let lived = self
-                .write(Grace {
-                    forget_before: alive_since,
-                })
-                .await?;
-            if lived > 0 {
-                tracing::info!(
-                    leases = lived,
-                    "no other server was alive: live leases get one more term"
-                );
+        match self.others_alive().await? {
+            true => self.tick().await?,
+            false => {
+                let grace = Grace {
+                    server: self.engine.id().to_owned(),
+                    forget_before: self.now().await?.plus_ms(-ALIVE_MS),
+                };
+                let leases = self.write(grace).await?;
+                if leases > 0 {
+                    tracing::info!(
+                        leases,
+                        "no other server was alive: live leases get one more term"
+                    );
+                }
             }
         }
-        self.tick().await
+        self.writer.notices_absence(self.now().await?);
+        Ok(())
     }
 
-    async fn tick(&self) -> Result<(), super::Error> {
+    /// Whether another server is there. One that was killed a moment ago may look as if it were: its last tick is fresh
+    /// and the database has not noticed yet that it hung up. So it counts only if it ticks again.
+    async fn others_alive(&self) -> Result<bool, super::Error> {
+        let began = Instant::now();
+        let mut first = None;
+        while began.elapsed() < SILENT {
+            let mut conn = self.engine.read().await?;
+            let since = conn.now().await?.plus_ms(-ALIVE_MS);
+            let Some(ticked) = self.engine.others(&mut *conn, since).await? else {
+                return Ok(false);
+            };
+            if *first.get_or_insert(ticked) < ticked {
+                return Ok(true);
+            }
+            drop(conn);
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(false)
+    }
+
+    pub(super) async fn tick(&self) -> Result<(), super::Error> {
         let server = self.engine.id().to_owned();
         self.write(Tick { server }).await
     }
@@ -61,10 +85,7 @@ impl Store {
         {
             let round = async {
                 let now = self.now().await?;
-                if ticked != Time(0) && now.ms_since(ticked) > AWAY_MS {
-                    self.come_back().await?;
-                    ticked = now;
-                } else if now.ms_since(ticked) >= TICK_EVERY_MS {
+                if now.ms_since(ticked) >= TICK_EVERY_MS {
                     self.tick().await?;
                     ticked = now;
                 }
@@ -83,7 +104,9 @@ impl Store {
                 seen = now;
                 Ok::<_, super::Error>(())
             };
-            if let Err(error) = round.await {
+            if let Err(error) = round.await
+                && error.trouble().is_none()
+            {
                 tracing::warn!(%error, "the store did not answer the reaper; it tries again");
             }
         }

@@ -12,8 +12,10 @@ pub mod engine;
 pub mod error;
 pub mod follow;
 mod fresh;
+mod health;
 mod inbox;
 mod lease_end;
+mod lent;
 mod lists;
 mod look;
 mod migrations;
@@ -40,8 +42,9 @@ use tokio::sync::watch;
 pub use error::Error;
 pub use writer::Command;
 
-use crate::domain::{Time, protocol::STATE_MAX};
+use crate::domain::{Time, Trouble, protocol::STATE_MAX};
 use engine::Engine;
+use health::Health;
 use writer::Writer;
 
 /// A handle on the store; clones share it.
@@ -49,6 +52,7 @@ use writer::Writer;
 pub struct Store {
     engine: Arc<dyn Engine>,
     writer: Writer,
+    health: Arc<Health>,
     /// The newest event number that this process knows of.
     head: watch::Receiver<i64>,
     wake: watch::Sender<i64>,
@@ -82,10 +86,12 @@ impl Store {
             }
         };
         let (wake, head) = watch::channel(0);
-        let writer = Writer::start(engine.clone(), wake.clone(), state_max);
+        let health = Arc::new(Health::default());
+        let writer = Writer::start(engine.clone(), wake.clone(), health.clone(), state_max);
         Ok(Self {
             engine,
             writer,
+            health,
             head,
             wake,
             recent: timeline::Recent::default(),
@@ -96,6 +102,11 @@ impl Store {
     }
 
     pub async fn migrate(&self) -> Result<(), Error> {
+        let done = self.bring_up_to_date().await;
+        done.map_err(|error| error.at(self.engine.place()))
+    }
+
+    async fn bring_up_to_date(&self) -> Result<(), Error> {
         self.engine.migrate().await?;
         loop {
             let mut tx = self.engine.write().await?;
@@ -118,6 +129,27 @@ impl Store {
     /// The database answers and has the schema this program knows.
     pub async fn ready(&self) -> Result<bool, Error> {
         self.engine.migrated().await
+    }
+
+    /// A write works: one is tried, unless one was a moment ago.
+    pub async fn writable(&self) -> Result<(), Error> {
+        if let Some(known) = self.health.lately() {
+            return known;
+        }
+        self.tick().await?;
+        match self.trouble() {
+            Some(trouble) => Err(Error::Unwritable(trouble)),
+            None => Ok(()),
+        }
+    }
+
+    /// What keeps the store from writing, as far as is known.
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.health.trouble()
+    }
+
+    pub fn trouble_changes(&self) -> watch::Receiver<Option<Trouble>> {
+        self.health.changes()
     }
 
     pub fn engine_name(&self) -> &'static str {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use sqlx::{
-    ConnectOptions, PgPool, Postgres,
+    ConnectOptions, Connection as _, PgConnection, PgPool, Postgres,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgListener, PgPoolOptions, PgRow},
 };
@@ -11,10 +11,11 @@ use std::{str::FromStr, time::Duration};
 use super::{
     driver::driver,
     engine::{CommitError, Connection, Engine, Transaction, Wake, params},
-    error::Error,
+    error::{Error, cut_off},
+    lent::Lent,
     migrations,
 };
-use crate::domain::Time;
+use crate::domain::{Time, Trouble};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 const READERS: u32 = 12;
@@ -38,6 +39,7 @@ async fn clock(conn: &mut dyn Connection) -> Result<Time, Error> {
 
 pub struct PostgresEngine {
     id: String,
+    place: String,
     /// Its own connection: readers never keep the writer waiting.
     writer: PgPool,
     pool: PgPool,
@@ -51,21 +53,67 @@ impl PostgresEngine {
             // An acknowledged commit is on disk, whatever the server's default says.
             .options([("synchronous_commit", "on"), ("lock_timeout", "20s")])
             .log_slow_statements(log::LevelFilter::Warn, Duration::from_secs(2));
+        let place = place(&options);
         let pool = |connections| {
             PgPoolOptions::new()
                 .max_connections(connections)
                 .acquire_timeout(Duration::from_secs(10))
         };
+        let pools = async {
+            let writer = pool(1).connect_with(options.clone()).await?;
+            Ok((writer, pool(READERS).connect_with(options.clone()).await?))
+        };
+        let (writer, pool) = match pools.await {
+            Ok(pools) => pools,
+            Err(error) => return Err(why(error, &options).await.at(&place)),
+        };
         Ok(Self {
             id,
-            writer: pool(1).connect_with(options.clone()).await?,
-            pool: pool(READERS).connect_with(options).await?,
+            place,
+            writer,
+            pool,
         })
     }
 }
 
+/// Which database it is, without the password.
+fn place(options: &PgConnectOptions) -> String {
+    let host = match options.get_socket() {
+        Some(socket) => socket.display().to_string(),
+        None => format!("{}:{}", options.get_host(), options.get_port()),
+    };
+    let user = options.get_username();
+    let database = options.get_database().unwrap_or(user);
+    format!("the database {database} at {host} (as {user})")
+}
+
+/// A pool that waited in vain does not say for what: one more try does.
+async fn why(error: sqlx::Error, options: &PgConnectOptions) -> Error {
+    match error {
+        sqlx::Error::PoolTimedOut => {
+            let again = PgConnection::connect_with(options);
+            match tokio::time::timeout(Duration::from_secs(5), again).await {
+                Ok(Err(error)) => error.into(),
+                Ok(Ok(_)) | Err(_) => Error::Setup("it does not answer in time".into()),
+            }
+        }
+        error => error.into(),
+    }
+}
+
+/// A write that cannot reach the database is in the same trouble as every other one.
+fn unreachable(error: sqlx::Error) -> Error {
+    match cut_off(&error) {
+        true => {
+            tracing::debug!(%error, "no connection to write by");
+            Error::Unwritable(Trouble::Away)
+        }
+        false => error.into(),
+    }
+}
+
 struct Open {
-    tx: sqlx::Transaction<'static, Postgres>,
+    tx: Lent<Postgres>,
     now: Time,
     /// The transaction's own number: tells after a lost connection whether it was committed.
     xid: String,
@@ -96,8 +144,7 @@ impl Transaction for Open {
     }
 
     async fn rollback(self: Box<Self>) {
-        // A transaction that cannot be rolled back is rolled back when its connection closes.
-        let _ = self.tx.rollback().await;
+        self.tx.rollback().await;
     }
 }
 
@@ -132,15 +179,19 @@ impl Engine for PostgresEngine {
         &self.id
     }
 
-    /// A server that was killed has lost its connections; one that ticks and is connected is alive.
-    async fn others_alive(&self, since: Time) -> Result<bool, Error> {
-        let sql = "SELECT s.id FROM servers s JOIN pg_stat_activity a ON a.application_name = 'step47-' || s.id \
-             WHERE s.id <> $1 AND s.ticked_at > $2 AND a.datname = current_database() LIMIT 1";
-        let mut conn = self.pool.acquire().await?;
-        Ok(conn
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// A server that was killed has lost its connections, or will in a moment.
+    async fn others(&self, conn: &mut dyn Connection, since: Time) -> Result<Option<Time>, Error> {
+        let sql = "SELECT MAX(s.ticked_at) FROM servers s \
+             JOIN pg_stat_activity a ON a.application_name = 'step47-' || s.id \
+             WHERE s.id <> $1 AND s.ticked_at > $2 AND a.datname = current_database()";
+        let row = conn
             .fetch_one(sql, params![self.id.as_str(), since])
-            .await?
-            .is_some())
+            .await?;
+        Ok(row.map(|mut row| row.opt_time()).transpose()?.flatten())
     }
 
     async fn migrate(&self) -> Result<(), Error> {
@@ -161,7 +212,9 @@ impl Engine for PostgresEngine {
     }
 
     async fn write(&self) -> Result<Box<dyn Transaction>, Error> {
-        let tx = self.writer.begin().await?;
+        let tx = Lent::begin(&self.writer, "BEGIN")
+            .await
+            .map_err(unreachable)?;
         let mut open = Open {
             tx,
             now: Time(0),

@@ -2,23 +2,27 @@
 
 use async_trait::async_trait;
 use sqlx::{
-    ConnectOptions, Sqlite, SqlitePool,
+    ConnectOptions, Connection as _, Sqlite, SqliteConnection, SqlitePool,
     migrate::Migrator,
     sqlite::{
         SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
     },
 };
-use std::{str::FromStr, time::Duration};
+use std::{str::FromStr, sync::Arc, time::Duration};
 
 use super::{
     driver::driver,
     engine::{CommitError, Connection, Engine, Transaction, Wake},
     error::Error,
+    lent::Lent,
     migrations,
 };
-use crate::domain::Time;
+use crate::domain::{Time, Trouble};
 
 mod check;
+mod files;
+
+use files::Files;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 const READERS: u32 = 4;
@@ -34,8 +38,13 @@ async fn clock(_: &mut dyn Connection) -> Result<Time, Error> {
 
 pub struct SqliteEngine {
     id: String,
+    place: String,
     writer: SqlitePool,
     readers: SqlitePool,
+    /// Does nothing but stay open, so that SQLite never takes a connection for the last one and removes the `-wal`:
+    /// the files at the store's path stay the ones that are open.
+    anchor: tokio::sync::Mutex<Option<SqliteConnection>>,
+    files: Arc<Files>,
 }
 
 impl SqliteEngine {
@@ -48,31 +57,56 @@ impl SqliteEngine {
             )));
         }
         let options = SqliteConnectOptions::from_str(url)?
-            .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(Duration::from_secs(20))
             .pragma("cell_size_check", "ON")
             .log_slow_statements(log::LevelFilter::Warn, Duration::from_secs(2));
-        let writer = SqlitePoolOptions::new()
-            .max_connections(1)
-            .connect_with(options.clone().optimize_on_close(true, None))
+        let file = options.get_filename().to_owned();
+        let place = format!("the store {}", file.display());
+        files::create(&file)
+            .map_err(|why| Error::Setup(format!("{place} cannot be made or opened: {why}")))?;
+        Self::connect(options, &place)
+            .await
+            .map_err(|error| error.at(&place))
+    }
+
+    /// The file is there: from here on none is made, so that a lost store is never replaced by an empty one.
+    async fn connect(options: SqliteConnectOptions, place: &str) -> Result<Self, Error> {
+        let file = options.get_filename().to_owned();
+        let mut anchor = SqliteConnection::connect_with(&options).await?;
+        // Reading is what opens the `-wal` and the `-shm`.
+        sqlx::query("SELECT COUNT(*) FROM sqlite_schema")
+            .execute(&mut anchor)
             .await?;
-        let readers = SqlitePoolOptions::new()
-            .max_connections(READERS)
-            .connect_lazy_with(options.pragma("query_only", "ON"));
+        let files = Arc::new(Files::opened(&file)?);
+        let pool = |connections| {
+            SqlitePoolOptions::new()
+                .max_connections(connections)
+                .idle_timeout(None)
+                .max_lifetime(None)
+        };
+        let writer = pool(1).connect_with(options.clone()).await?;
+        let readers = pool(READERS)
+            .min_connections(READERS)
+            .connect_with(options.pragma("query_only", "ON"))
+            .await?;
         Ok(Self {
             id: uuid::Uuid::now_v7().simple().to_string(),
+            place: place.to_owned(),
             writer,
             readers,
+            anchor: Some(anchor).into(),
+            files,
         })
     }
 }
 
 struct Open {
-    tx: sqlx::Transaction<'static, Sqlite>,
+    tx: Lent<Sqlite>,
     now: Time,
+    files: Arc<Files>,
 }
 
 #[async_trait]
@@ -82,15 +116,20 @@ impl Transaction for Open {
     }
 
     async fn commit(self: Box<Self>) -> Result<(), CommitError> {
-        self.tx
-            .commit()
-            .await
-            .map_err(|e| CommitError::RolledBack(e.into()))
+        if let Err(error) = self.tx.commit().await {
+            let error = Error::from(error);
+            return Err(match error.trouble() {
+                // The last page may be in the file though it could not be synced: a restart would find it.
+                Some(Trouble::Io) => CommitError::Unknown(error),
+                _ => CommitError::RolledBack(error),
+            });
+        }
+        // Written, but into a file that nobody finds again: that is not acknowledged.
+        self.files.are_in_place().map_err(CommitError::Unknown)
     }
 
     async fn rollback(self: Box<Self>) {
-        // A transaction that cannot be rolled back is rolled back when its connection closes.
-        let _ = self.tx.rollback().await;
+        self.tx.rollback().await;
     }
 }
 
@@ -104,9 +143,13 @@ impl Engine for SqliteEngine {
         &self.id
     }
 
+    fn place(&self) -> &str {
+        &self.place
+    }
+
     /// An embedded store has one server.
-    async fn others_alive(&self, _: Time) -> Result<bool, Error> {
-        Ok(false)
+    async fn others(&self, _: &mut dyn Connection, _: Time) -> Result<Option<Time>, Error> {
+        Ok(None)
     }
 
     async fn migrate(&self) -> Result<(), Error> {
@@ -126,10 +169,12 @@ impl Engine for SqliteEngine {
     }
 
     async fn write(&self) -> Result<Box<dyn Transaction>, Error> {
-        let tx = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        self.files.are_in_place()?;
+        let tx = Lent::begin(&self.writer, "BEGIN IMMEDIATE").await?;
         Ok(Box::new(Open {
             tx,
             now: Time::now(),
+            files: self.files.clone(),
         }))
     }
 
@@ -139,6 +184,14 @@ impl Engine for SqliteEngine {
 
     async fn close(&self) {
         self.readers.close().await;
+        if let Ok(mut conn) = self.writer.acquire().await {
+            // Statistics for the next start; without them it only starts with older ones.
+            let _ = sqlx::query("PRAGMA optimize").execute(&mut *conn).await;
+        }
+        if let Some(anchor) = self.anchor.lock().await.take() {
+            // The last connection, the writer's, brings the `-wal` into the store and removes it.
+            let _ = anchor.close().await;
+        }
         self.writer.close().await;
     }
 }

@@ -5,18 +5,33 @@
 
 use async_trait::async_trait;
 use futures::FutureExt;
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
+    commands::Grace,
     engine::{CommitError, Engine},
     error::Error,
+    follow::ALIVE_MS,
+    health::Health,
     tx::Tx,
     warm::Warm,
 };
+use crate::domain::Time;
 
 const QUEUE: usize = 4_096;
 const GROUP: usize = 256;
+/// Commands of a spoilt group that are tried alone in vain, one after the other, before the rest is refused for the same
+/// trouble: one that is too large for what is left of the disk does not keep the others from being tried.
+const IN_VAIN: usize = 3;
+/// A server that has not written for this long was away: its ticks alone come every second.
+const AWAY_MS: i64 = 2_500;
 
 /// One change of the store: what it needs, and how it is made. It may be applied more than once.
 #[async_trait]
@@ -65,20 +80,35 @@ impl<C: Command> Job for Pending<C> {
 #[derive(Clone)]
 pub struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
+    lived: Arc<AtomicI64>,
 }
 
 impl Writer {
     /// Starts the writer; `head` tells the newest event number after each transaction.
-    pub fn start(engine: Arc<dyn Engine>, head: watch::Sender<i64>, state_max: usize) -> Self {
+    pub fn start(
+        engine: Arc<dyn Engine>,
+        head: watch::Sender<i64>,
+        health: Arc<Health>,
+        state_max: usize,
+    ) -> Self {
         let (queue, jobs) = mpsc::channel(QUEUE);
+        let lived = Arc::new(AtomicI64::new(0));
         let group = Group {
             engine,
             warm: Arc::default(),
             head,
+            health,
+            lived: lived.clone(),
             state_max,
         };
         tokio::spawn(group.serve(jobs));
-        Self { queue }
+        Self { queue, lived }
+    }
+
+    /// From now on a gap between two writes means that this server was away; leases get their grace before anything
+    /// else is written.
+    pub fn notices_absence(&self, now: Time) {
+        self.lived.store(now.0, Ordering::Release);
     }
 
     pub async fn write<C: Command>(&self, command: C) -> Result<C::Answer, Error> {
@@ -97,6 +127,9 @@ struct Group {
     engine: Arc<dyn Engine>,
     warm: Arc<Warm>,
     head: watch::Sender<i64>,
+    health: Arc<Health>,
+    /// When this server last wrote; 0 for a process that is no server.
+    lived: Arc<AtomicI64>,
     state_max: usize,
 }
 
@@ -110,15 +143,42 @@ impl Group {
                 continue;
             };
             if group.len() == 1 {
-                refuse(group, error);
+                self.refuse(group, error);
                 continue;
             }
-            tracing::warn!(%error, "a group of writes failed; each runs again alone");
-            for job in group {
-                if let Err((alone, error)) = self.guarded(vec![job]).await {
-                    refuse(alone, error);
-                }
+            if error.trouble().is_none() {
+                tracing::warn!(%error, "a group of writes failed; each runs again alone");
             }
+            self.one_by_one(group).await;
+        }
+    }
+
+    async fn one_by_one(&self, group: Vec<Box<dyn Job>>) {
+        let mut in_vain = 0;
+        let mut trouble = None;
+        for job in group {
+            if let Some(trouble) = trouble.filter(|_| in_vain >= IN_VAIN) {
+                self.refuse(vec![job], Error::Unwritable(trouble));
+                continue;
+            }
+            in_vain = match self.guarded(vec![job]).await {
+                Ok(()) => 0,
+                Err((alone, error)) => {
+                    trouble = error.trouble();
+                    self.refuse(alone, error);
+                    trouble.map_or(0, |_| in_vain + 1)
+                }
+            };
+        }
+    }
+
+    /// Gives the error to the one job it belongs to.
+    fn refuse(&self, mut alone: Vec<Box<dyn Job>>, error: Error) {
+        if let Some(trouble) = error.trouble() {
+            self.health.failed(trouble, &error);
+        }
+        if let Some(job) = alone.pop() {
+            job.refuse(error);
         }
     }
 
@@ -137,6 +197,15 @@ impl Group {
             Ok(tx) => tx,
             Err(error) => return Err((jobs, error)),
         };
+        let now = tx.now;
+        let known = self.lived.load(Ordering::Acquire);
+        if known != 0
+            && now.ms_since(Time(known)) > AWAY_MS
+            && let Err(error) = self.come_back(&mut tx).await
+        {
+            tx.rollback().await;
+            return Err((jobs, error));
+        }
         for job in &mut jobs {
             if let Err(error) = job.apply(&mut tx).await {
                 tx.rollback().await;
@@ -145,6 +214,10 @@ impl Group {
         }
         match tx.commit().await {
             Ok(event) => {
+                if known != 0 {
+                    self.lived.fetch_max(now.0, Ordering::AcqRel);
+                }
+                self.health.worked();
                 self.head.send_if_modified(|head| {
                     let grown = event > *head;
                     *head = event.max(*head);
@@ -156,16 +229,46 @@ impl Group {
             Err(CommitError::RolledBack(error)) => Err((jobs, error)),
             Err(CommitError::Unknown(error)) => {
                 tracing::error!(%error, "nobody knows whether a group was committed: callers must ask again");
-                jobs.into_iter().for_each(|job| job.refuse(Error::Busy));
+                let trouble = error.trouble();
+                if let Some(trouble) = trouble {
+                    self.health.failed(trouble, &error);
+                }
+                let why = || trouble.map_or(Error::Busy, Error::Unwritable);
+                jobs.into_iter().for_each(|job| job.refuse(why()));
                 Ok(())
             }
         }
     }
-}
 
-/// Gives the error to the one job it belongs to.
-fn refuse(mut alone: Vec<Box<dyn Job>>, error: Error) {
-    if let Some(job) = alone.pop() {
-        job.refuse(error);
+    /// Nobody could renew a lease while this server was away: those that were live get one more term, in the same
+    /// transaction and before the first command looks at one. Not if another server was there meanwhile.
+    async fn come_back(&self, tx: &mut Tx) -> Result<(), Error> {
+        let now = tx.now;
+        let others = self
+            .engine
+            .others(tx.conn(), now.plus_ms(-ALIVE_MS))
+            .await?;
+        if others.is_some() {
+            return Ok(());
+        }
+        let grace = Grace {
+            server: self.engine.id().to_owned(),
+            forget_before: now.plus_ms(-ALIVE_MS),
+        };
+        match grace.apply(tx).await {
+            Err(error) if error.spoils_transaction() => Err(error),
+            Err(error) => {
+                tracing::error!(%error, "leases got no grace after this server was away");
+                Ok(())
+            }
+            Ok(0) => Ok(()),
+            Ok(leases) => {
+                tracing::info!(
+                    leases,
+                    "this server was away: live leases get one more term"
+                );
+                Ok(())
+            }
+        }
     }
 }

@@ -40,7 +40,7 @@ mod races;
 mod reads;
 mod recovery;
 mod repeats;
-//mod robust;
+mod robust;
 mod revoked;
 mod runs;
 mod signals;

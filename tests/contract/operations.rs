@@ -94,7 +94,50 @@ async fn a_server_without_its_database_says_so_and_comes_back(on: Engine) {
     assert_eq!(commit["snapshot"], 1);
 }
 
+/// An error at the start names the store, says what is wrong, and keeps the password to itself.
+async fn a_store_that_cannot_be_used_is_named(on: Engine) {
+    let server = Server::start(on).await;
+    let fails = async |url: &str| {
+        let said = server.store.command_on(url, &["migrate"]).await;
+        assert_eq!(said.status.code(), Some(1), "{said:?}");
+        let words = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(
+            !words.contains("hush") && !words.contains("secret"),
+            "{words}"
+        );
+        words
+    };
+    match on {
+        Engine::Sqlite => {
+            let nowhere = fails("sqlite:/nowhere/at/all/step47.db").await;
+            assert!(nowhere.contains("/nowhere/at/all/step47.db"), "{nowhere}");
+            assert!(nowhere.contains("No such file"), "{nowhere}");
+            let folder = fails("sqlite:/tmp").await;
+            assert!(folder.contains("the store /tmp"), "{folder}");
+            let other = server.store.file("-other");
+            std::fs::write(&other, "this is no database, though it is long enough").unwrap();
+            let other = fails(&format!("sqlite:{}", other.display())).await;
+            assert!(other.contains("step47.db-other"), "{other}");
+            let odd = fails("mysql://me:secret@host/db?password=secret").await;
+            assert!(odd.contains("host/db"), "{odd}");
+        }
+        Engine::Postgres => {
+            let url = &server.store.url;
+            let (before, host) = url.rsplit_once('@').expect("a host");
+            let (_, user) = before.split_once("://").expect("a scheme");
+            let user = user.split(':').next().expect("a user");
+            let (host, _) = host.split_once('/').expect("a database");
+            let wrong = fails(&format!("postgres://nobody:secret@{host}/void")).await;
+            assert!(wrong.contains(host) && wrong.contains("void"), "{wrong}");
+            let gone = fails(&format!("{before}@{host}/there_is_no_such_database")).await;
+            assert!(gone.contains(host) && gone.contains(user), "{gone}");
+            assert!(gone.contains("there_is_no_such_database"), "{gone}");
+        }
+    }
+}
+
 both_engines!(
+    a_store_that_cannot_be_used_is_named,
     a_running_server_is_healthy_ready_and_measured,
     metrics_do_not_grow_with_the_number_of_runs,
 );

@@ -3,6 +3,7 @@
 
 mod crash;
 mod decisions;
+mod full_disk;
 mod lease;
 mod plan;
 mod process;

@@ -47,6 +47,16 @@ impl Server {
         (self.child, _) = serve(&self.folder, address).await;
     }
 
+    /// From now on the server's files grow no further; or, without a limit, again.
+    pub async fn limit_files(&self, bytes: &str) {
+        let pid = self.child.id().unwrap().to_string();
+        let limited = Command::new("prlimit")
+            .args(["--pid", &pid, &format!("--fsize={bytes}:")])
+            .status()
+            .await;
+        assert!(limited.expect("prlimit, of util-linux").success());
+    }
+
     /// A client that may decide.
     pub async fn operator(&self) -> Client {
         Client::new(&self.url, &token(&self.folder, "operator").await).unwrap()
@@ -98,7 +108,9 @@ fn store(folder: &TempDir) -> String {
 }
 
 async fn serve(folder: &TempDir, listen: &str) -> (Child, String) {
-    let mut child = Command::new(BINARY)
+    // A write past a limit on the size of files is an error and no signal.
+    let mut child = Command::new("sh")
+        .args(["-c", r#"trap '' XFSZ; exec "$0" "$@""#, BINARY])
         .args(["serve", "--store", &store(folder), "--listen", listen])
         .env("STEP47_LOG", "warn")
         .current_dir(folder.path())

@@ -4,6 +4,7 @@ mod agent;
 mod api;
 mod browser;
 mod cli;
+pub mod disk;
 mod engine;
 mod events;
 mod process;

@@ -7,8 +7,9 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// Where it can be set, a bound on a server's memory: what goes wrong there must not take the machine along.
-const BOUNDED: &str = r#"ulimit -v 6000000 2>/dev/null; exec "$0" "$@""#;
+/// Where it can be set, a bound on a server's memory: what goes wrong there must not take the machine along. A write
+/// past a limit on the size of files is an error and no signal: see `disk`.
+const BOUNDED: &str = r#"ulimit -v 6000000 2>/dev/null; trap '' XFSZ; exec "$0" "$@""#;
 
 /// The server's binary, away from the settings of whoever runs the tests.
 pub fn step47(dir: &Path) -> Command {

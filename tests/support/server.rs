@@ -1,6 +1,11 @@
 //! A server of its own for a test, or two on one store; killed, restarted and stopped by its own pid.
 
-use std::{path::Path, process::Output, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::Output,
+    sync::Arc,
+    time::Duration,
+};
 use tempfile::TempDir;
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
@@ -36,10 +41,28 @@ impl Store {
         })
     }
 
+    /// An embedded store in this folder; what servers say goes elsewhere.
+    async fn embedded_in(folder: &Path) -> Result<Self, String> {
+        let mut store = Self::fresh(Engine::Sqlite).await?;
+        store.url = Engine::Sqlite.fresh_store(folder).await?;
+        Ok(store)
+    }
+
+    /// The file of an embedded store, or one of those beside it: `-wal`, `-shm`.
+    pub fn file(&self, end: &str) -> PathBuf {
+        let file = self.url.strip_prefix("sqlite:").expect("an embedded store");
+        PathBuf::from(format!("{file}{end}"))
+    }
+
     /// Runs a command of the binary on this store.
     pub async fn command(&self, arguments: &[&str]) -> Output {
+        self.command_on(&self.url, arguments).await
+    }
+
+    /// The same on another store.
+    pub async fn command_on(&self, url: &str, arguments: &[&str]) -> Output {
         let mut command = step47(self.dir.path());
-        command.args(arguments).args(["--store", &self.url]);
+        command.args(arguments).args(["--store", url]);
         tokio::task::spawn_blocking(move || command.output())
             .await
             .expect("the command is awaited")
@@ -90,6 +113,15 @@ impl Server {
             .unwrap_or_else(|e| panic!("{e}"))
     }
 
+    /// With an embedded store in this folder.
+    pub async fn start_in(folder: &Path) -> Self {
+        let store = Store::embedded_in(folder).await;
+        let store = store.unwrap_or_else(|e| panic!("{e}"));
+        Self::on(Arc::new(store), Until::Here)
+            .await
+            .unwrap_or_else(|e| panic!("{e}"))
+    }
+
     pub async fn try_start(engine: Engine, until: Until) -> Result<Self, String> {
         Self::on(Arc::new(Store::fresh(engine).await?), until).await
     }
@@ -135,6 +167,11 @@ impl Server {
 
     pub fn pid(&self) -> u32 {
         self.process.pid()
+    }
+
+    /// Whether it ended by itself.
+    pub fn ended(&mut self) -> bool {
+        self.process.ended()
     }
 
     pub fn kill(&mut self) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::touched::Touched;
 use crate::{
-    domain::{Counts, Frame, Problem, Run, RunId},
+    domain::{Counts, Frame, Problem, Run, RunId, Trouble},
     server::sse,
     store::Store,
 };
@@ -24,6 +24,22 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// Whether the store can write.
+    pub fn writing(event: i64, trouble: Option<Trouble>) -> Self {
+        Self::of(&Frame::writing(event, trouble.into()))
+    }
+
+    /// One message after another, as one packet.
+    pub fn after(self, first: Option<Self>) -> Self {
+        match first {
+            Some(first) => Self {
+                event: first.event,
+                message: Bytes::from([self.message, first.message].concat()),
+            },
+            None => self,
+        }
+    }
+
     fn of(frame: &Frame) -> Self {
         let message = sse::message(frame.event, frame);
         match message.len() <= BYTES_MAX {

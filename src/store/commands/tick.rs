@@ -25,8 +25,10 @@ impl Command for Tick {
     }
 }
 
-/// A server that comes with no other alive gives leases that were live at the last tick one more term.
+/// A server that comes with no other alive gives leases that were live at the last tick one more term. It ticks in the
+/// same breath: a server that is killed right after has been there, and the next one knows.
 pub struct Grace {
+    pub server: String,
     /// Servers whose last tick lies before this are gone.
     pub forget_before: Time,
 }
@@ -40,22 +42,35 @@ impl Command for Grace {
         let sql = "SELECT MAX(ticked_at) FROM servers";
         let last = tx.conn().fetch_one(sql, params![]).await?;
         let last = last.map(|mut row| row.opt_time()).transpose()?.flatten();
-        let Some(last) = last else { return Ok(0) };
-        tx.flush_runs().await?;
-        let now = tx.now;
-        let sql = "SELECT id FROM runs WHERE expires_at > $2 AND expires_at < $1 + ttl_ms * 1000";
-        let mut lived = 0;
-        for mut row in tx.conn().fetch(sql, params![now, last]).await? {
-            // A damaged run keeps the lease it has: nobody can act on it.
-            let Ok(Some(mut run)) = tx.stored_run(&row.word()?).await else {
-                continue;
-            };
-            run.expires_at = Some(now.plus_ms(run.ttl_ms));
-            tx.save(&run);
-            lived += 1;
-        }
+        let lived = match last {
+            Some(last) => extend(tx, last).await?,
+            None => 0,
+        };
         let sql = "DELETE FROM servers WHERE ticked_at < $1";
         tx.conn().execute(sql, params![self.forget_before]).await?;
+        let server = self.server.clone();
+        Tick { server }.apply(tx).await?;
         Ok(lived)
     }
+}
+
+/// One more term for leases that had not ended at `last`.
+async fn extend(tx: &mut Tx, last: Time) -> Result<u64, Error> {
+    tx.flush_runs().await?;
+    let now = tx.now;
+    let sql = "SELECT id FROM runs WHERE expires_at > $2 AND expires_at < $1 + ttl_ms * 1000";
+    let mut lived = 0;
+    for mut row in tx.conn().fetch(sql, params![now, last]).await? {
+        match tx.stored_run(&row.word()?).await {
+            Ok(Some(mut run)) => {
+                run.expires_at = Some(now.plus_ms(run.ttl_ms));
+                tx.save(&run);
+                lived += 1;
+            }
+            Err(error) if error.spoils_transaction() => return Err(error),
+            // A damaged run keeps the lease it has: nobody can act on it.
+            Ok(None) | Err(_) => {}
+        }
+    }
+    Ok(lived)
 }

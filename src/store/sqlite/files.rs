@@ -1,0 +1,100 @@
+//! The files of an embedded store: made for their owner alone, and watched while they are open.
+//!
+//! A program writes on into a file that was deleted or replaced, and notices nothing: all of that is lost when it ends.
+//! So before a write is acknowledged, the files at the store's path must be the ones that are open.
+
+use std::{
+    ffi::OsString,
+    fs::{self, OpenOptions, Permissions},
+    io::{self, ErrorKind},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use crate::{domain::Trouble, store::Error};
+
+/// Makes the file if it is missing, readable by its owner alone. SQLite gives `-wal` and `-shm` the same mode.
+pub fn create(file: &Path) -> io::Result<()> {
+    if in_memory(file) {
+        return Ok(());
+    }
+    // Never opens one that is there: closing it would drop the locks of this process's other connections.
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file);
+    match made {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => close_to_others(file),
+        made => made.map(drop),
+    }
+}
+
+/// A store of an earlier version may be readable by everyone on the machine.
+fn close_to_others(file: &Path) -> io::Result<()> {
+    for file in parts(file) {
+        let Ok(found) = fs::metadata(&file) else {
+            continue;
+        };
+        if !found.is_file() || found.mode() & 0o077 == 0 {
+            continue;
+        }
+        match fs::set_permissions(&file, Permissions::from_mode(0o600)) {
+            Ok(()) => tracing::info!(file = %file.display(), "no longer readable by others"),
+            Err(error) => {
+                tracing::warn!(file = %file.display(), %error, "readable by others: chmod 600 it");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn in_memory(file: &Path) -> bool {
+    file.as_os_str().as_encoded_bytes().starts_with(b"file:")
+}
+
+/// The store itself and what SQLite keeps beside it.
+fn parts(file: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|end| {
+        let mut name = OsString::from(file);
+        name.push(end);
+        name.into()
+    })
+}
+
+/// The files that are open, by device and inode: neither is given to another file while one of them is open.
+pub struct Files(Vec<(PathBuf, (u64, u64))>);
+
+impl Files {
+    /// Right after they were opened.
+    pub fn opened(file: &Path) -> Result<Self, Error> {
+        if in_memory(file) {
+            return Ok(Self(Vec::new()));
+        }
+        let mut files = Vec::new();
+        for file in parts(file) {
+            match identity(&file) {
+                Ok(identity) => files.push((file, identity)),
+                Err(error) => return Err(Error::Setup(format!("{}: {error}", file.display()))),
+            }
+        }
+        Ok(Self(files))
+    }
+
+    pub fn are_in_place(&self) -> Result<(), Error> {
+        for (file, opened) in &self.0 {
+            let trouble = match identity(file) {
+                Ok(found) if found == *opened => continue,
+                Ok(_) => Trouble::FileGone,
+                Err(error) if error.kind() == ErrorKind::NotFound => Trouble::FileGone,
+                Err(_) => Trouble::Io,
+            };
+            return Err(Error::Unwritable(trouble));
+        }
+        Ok(())
+    }
+}
+
+fn identity(file: &Path) -> io::Result<(u64, u64)> {
+    fs::metadata(file).map(|found| (found.dev(), found.ino()))
+}
