@@ -53,11 +53,19 @@ fn npx(directory: &Path, program: &str) -> Command {
     npx
 }
 
+/// Where Playwright writes what it timed.
+pub fn report(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("e2e.json")
+}
+
 pub fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
     let browser = Browser::ready(workspace)?;
     process::step("browser tests", || {
         let mut playwright = browser.npx("playwright");
-        playwright.args(["test", "--pass-with-no-tests"]).args(args);
+        playwright
+            .args(["test", "--pass-with-no-tests"])
+            .args(args)
+            .env("STEP47_E2E_REPORT", report(workspace));
         process::run(&mut playwright)
     })
 }

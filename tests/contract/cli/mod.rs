@@ -3,6 +3,7 @@
 mod bad_orders;
 mod editor;
 mod gates;
+mod licenses;
 mod stops;
 mod ways_out;
 
