@@ -8,6 +8,7 @@ mod decide;
 mod demo;
 mod diff;
 mod edit;
+mod licenses;
 mod migrate;
 mod plan;
 mod remote;
@@ -98,6 +99,7 @@ enum Command {
     Cancel(decide::RunArgs),
     Agent(agent::Args),
     Demo(demo::Args),
+    Licenses(licenses::Args),
 }
 
 /// Which store a command works on.
@@ -155,6 +157,7 @@ pub fn main() -> ExitCode {
             Command::Cancel(args) => decide::stop(DecisionKind::Cancel, args).await,
             Command::Agent(args) => agent::run(args).await,
             Command::Demo(args) => demo::run(args).await,
+            Command::Licenses(args) => licenses::run(args),
         }
     });
     match done {

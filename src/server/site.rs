@@ -27,6 +27,12 @@ struct Embedded {
 
 static EMBEDDED: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/site_table.rs"));
 
+/// A file of the site as it is in the binary; nothing in a development build.
+pub fn embedded(path: &str) -> Option<&'static [u8]> {
+    let file = EMBEDDED.iter().find(|file| file.path == path);
+    file.map(|file| file.plain)
+}
+
 /// A file ready to be sent.
 #[derive(Clone)]
 struct File {

@@ -77,10 +77,18 @@ fn npx(directory: &Path, program: &str) -> Command {
     npx
 }
 
-pub fn run(browser: &Browser, args: &[String]) -> Result<()> {
+/// Where Playwright writes what it timed.
+pub fn report(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("e2e.json")
+}
+
+pub fn run(workspace: &Workspace, browser: &Browser, args: &[String]) -> Result<()> {
     process::step("browser tests", || {
         let mut playwright = browser.npx("playwright");
-        playwright.args(["test", "--pass-with-no-tests"]).args(args);
+        playwright
+            .args(["test", "--pass-with-no-tests"])
+            .args(args)
+            .env("STEP47_E2E_REPORT", report(workspace));
         process::run(&mut playwright)
     })
 }

@@ -13,9 +13,22 @@ use crate::process;
 
 const WASM: &str = "wasm32-unknown-unknown";
 
+/// Clippy's compiler driver, beside rustc.
+pub fn clippy() -> Result<PathBuf> {
+    let beside = sysroot()?.join("bin/clippy-driver");
+    if beside.is_file() {
+        return Ok(beside);
+    }
+    find("clippy-driver").context("clippy is missing: rustup component add clippy")
+}
+
+fn sysroot() -> Result<PathBuf> {
+    let said = process::output(Command::new("rustc").args(["--print", "sysroot"]))?;
+    Ok(said.trim().into())
+}
+
 pub fn wasm_target() -> Result<()> {
-    let sysroot = process::output(Command::new("rustc").args(["--print", "sysroot"]))?;
-    if Path::new(sysroot.trim())
+    if sysroot()?
         .join("lib/rustlib")
         .join(WASM)
         .join("lib")

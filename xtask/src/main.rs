@@ -10,9 +10,11 @@ mod lint;
 mod postgres;
 mod process;
 mod release;
+mod report;
 mod server;
 mod shots;
 mod site;
+mod supply;
 mod test;
 mod torture;
 mod wasm;
@@ -43,7 +45,7 @@ enum Command {
     Demo(server::Run),
     /// Run everything that CI runs: format, lints, Rust tests on both engines, browser tests
     Test(test::Options),
-    /// Run clippy on every feature set; a warning is an error
+    /// Run clippy on every feature set (a warning is an error) and check the supply chain against deny.toml
     Lint,
     /// Run a benchmark: `bench store` on both engines, `bench snapshots` beside others, `bench ui` in the browser
     Bench(bench::Options),
@@ -72,8 +74,8 @@ fn run(cli: Cli) -> Result<()> {
         Command::Build => release::build(&workspace),
         Command::Serve(run) => server::run(&workspace, "serve", &run),
         Command::Demo(run) => server::run(&workspace, "demo", &run),
-        Command::Test(options) => test::run(&workspace, &options),
-        Command::Lint => lint::run(&workspace),
+        Command::Test(options) => test::run(workspace, &options),
+        Command::Lint => lint::run(&workspace.linting()?),
         Command::Bench(options) => bench::run(&workspace, &options),
         Command::Fixture => fixture::run(&workspace),
         Command::Shots => shots::run(&workspace),

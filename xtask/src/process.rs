@@ -2,8 +2,13 @@
 //! that runs, and xtask then cleans up instead of dying in the middle.
 
 use std::{
-    process::{Command, Stdio},
-    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    io::{BufRead as _, BufReader},
+    mem,
+    process::{Child, Command, Stdio},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -13,6 +18,8 @@ use anyhow::{Context, Result, bail};
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// The program that runs now, 0 if none.
 static CHILD: AtomicU32 = AtomicU32::new(0);
+/// What each step so far was called, and how long it took.
+static STEPS: Mutex<Vec<(String, Duration)>> = Mutex::new(Vec::new());
 
 /// From here on, SIGINT and SIGTERM let the running program end and make the next [`run`] fail, so that every `Drop`
 /// still happens. A terminal sends Ctrl-C to the program too; one that is still there after a moment gets a SIGTERM.
@@ -41,12 +48,38 @@ pub fn step<T>(title: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let start = Instant::now();
     let result = work();
     let word = if result.is_ok() { "done" } else { "failed" };
-    eprintln!("   {word} in {}", seconds(start.elapsed()));
+    let took = start.elapsed();
+    eprintln!("   {word} in {}", seconds(took));
+    steps().push((title.to_owned(), took));
     result
+}
+
+/// Every step since the last call, in the order in which they ended.
+pub fn take_steps() -> Vec<(String, Duration)> {
+    mem::take(&mut *steps())
+}
+
+fn steps() -> MutexGuard<'static, Vec<(String, Duration)>> {
+    STEPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs `command` with the terminal's input and output.
 pub fn run(command: &mut Command) -> Result<()> {
+    wait(command, |_| Ok(()))
+}
+
+/// Runs `command` and hands over each line that it prints; what it complains about goes to the terminal.
+pub fn run_reading(command: &mut Command, mut line: impl FnMut(&str)) -> Result<()> {
+    wait(command.stdout(Stdio::piped()), |child| {
+        let printed = child.stdout.take().context("its output is piped")?;
+        for read in BufReader::new(printed).lines() {
+            line(&read?);
+        }
+        Ok(())
+    })
+}
+
+fn wait(command: &mut Command, meanwhile: impl FnOnce(&mut Child) -> Result<()>) -> Result<()> {
     if interrupted() {
         bail!("interrupted");
     }
@@ -54,6 +87,7 @@ pub fn run(command: &mut Command) -> Result<()> {
         .spawn()
         .with_context(|| format!("cannot start {}", shown(command)))?;
     CHILD.store(child.id(), Ordering::SeqCst);
+    let read = meanwhile(&mut child);
     let status = child.wait();
     CHILD.store(0, Ordering::SeqCst);
     if interrupted() {
@@ -63,7 +97,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     if !status.success() {
         bail!("{} ended with {status}", shown(command));
     }
-    Ok(())
+    read
 }
 
 /// Runs `command` and returns what it printed; what it complained about goes into the error.

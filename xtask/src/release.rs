@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use anyhow::{Result, ensure};
@@ -10,6 +11,7 @@ use anyhow::{Result, ensure};
 use crate::{
     process,
     site::{self, Kind},
+    supply,
     workspace::Workspace,
 };
 
@@ -25,10 +27,17 @@ pub fn build(workspace: &Workspace) -> Result<()> {
         process::run(cargo.env("STEP47_SITE", &site))
     })?;
     let binary = binary(workspace);
+    supply::write_sbom(workspace, &binary.with_file_name("step47.cdx.json"))?;
     let bytes = fs::read(&binary)?;
     ensure!(
         holds_site(&bytes, &site)?,
         "{} does not hold the site: does the server still serve it through server::site?",
+        binary.display()
+    );
+    let notices = process::output(Command::new(&binary).arg("licenses"))?;
+    ensure!(
+        notices.contains("\nleptos "),
+        "`{} licenses` does not name what it is made of",
         binary.display()
     );
     eprintln!(

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::{css, editor, process, wasm, workspace::Workspace};
+use crate::{css, editor, process, supply, wasm, workspace::Workspace};
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -17,6 +17,16 @@ pub enum Kind {
     Dev,
     /// Small; embedded in the binary.
     Release,
+}
+
+impl Kind {
+    /// The profile of Cargo.toml that the browser's half is compiled with.
+    pub fn profile(self) -> &'static str {
+        match self {
+            Self::Dev => "wasm-dev",
+            Self::Release => "wasm-release",
+        }
+    }
 }
 
 /// Builds the site and returns its directory.
@@ -39,6 +49,7 @@ pub fn build(workspace: &Workspace, kind: Kind) -> Result<PathBuf> {
             );
             bind_anew(&compiled, &made, kind)?;
             add_rest(workspace, &made)?;
+            supply::write_notices(workspace, &made.join(PKG).join("licenses.txt"))?;
             process::step("compress the site (brotli)", || compress_all(&made))?;
             replace(&made, &site)?;
             Ok(site)

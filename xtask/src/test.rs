@@ -1,6 +1,10 @@
 //! `cargo xtask test`: everything that CI runs, stage by stage. A failed stage does not hide what the next would say.
 
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -8,7 +12,7 @@ use clap::{Args, ValueEnum};
 use crate::{
     e2e, install, lint,
     postgres::{Durability, Postgres, URL_VARIABLE},
-    process,
+    process, report,
     workspace::Workspace,
 };
 
@@ -47,26 +51,42 @@ impl Stage {
             Self::Lint => lint::run(workspace),
             Self::Rust => rust(workspace, args),
             Self::E2e if options.release => {
-                e2e::run(&e2e::Browser::ready_on_release(workspace)?, args)
+                e2e::run(workspace, &e2e::Browser::ready_on_release(workspace)?, args)
             }
-            Self::E2e => e2e::run(&e2e::Browser::ready(workspace)?, args),
+            Self::E2e => e2e::run(workspace, &e2e::Browser::ready(workspace)?, args),
         }
     }
 }
 
-pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    let chosen = |stage: &&Stage| options.only.is_empty() || options.only.contains(stage);
+pub fn run(workspace: Workspace, options: &Options) -> Result<()> {
+    let stages: Vec<Stage> = Stage::value_variants()
+        .iter()
+        .copied()
+        .filter(|stage| options.only.is_empty() || options.only.contains(stage))
+        .collect();
+    // What was linted is what is tested: one build for both. Without lints, the build is the one that `cargo test` and
+    // `cargo xtask demo` use too.
+    let workspace = match stages.contains(&Stage::Lint) {
+        true => workspace.linting()?,
+        false => workspace,
+    };
+    forget_reports(&workspace)?;
     let mut results: Vec<(Stage, Result<()>, Duration)> = Vec::new();
-    for stage in Stage::value_variants().iter().filter(chosen) {
+    for stage in stages {
         let start = Instant::now();
-        let result = stage.run(workspace, options);
-        results.push((*stage, result, start.elapsed()));
+        let result = stage.run(&workspace, options);
+        results.push((stage, result, start.elapsed()));
         if process::interrupted() {
             break;
         }
     }
+    slowest_tests(&workspace)?;
+    heading("steps");
+    for (title, time) in process::take_steps() {
+        eprintln!("   {:>12}  {title}", process::seconds(time));
+    }
 
-    eprintln!("\n── stages {}", "─".repeat(91));
+    heading("stages");
     for (stage, result, time) in &results {
         let name = format!("{stage:?}").to_lowercase();
         match result {
@@ -87,6 +107,37 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         bail!("not everything passed");
     }
     Ok(())
+}
+
+fn heading(title: &str) {
+    eprintln!("\n── {title} {}", "─".repeat(97 - title.len()));
+}
+
+/// A report of an earlier run says nothing about this one.
+fn forget_reports(workspace: &Workspace) -> Result<()> {
+    for report in [junit(workspace), e2e::report(workspace)] {
+        if report.exists() {
+            fs::remove_file(report)?;
+        }
+    }
+    Ok(())
+}
+
+fn slowest_tests(workspace: &Workspace) -> Result<()> {
+    let mut tests = report::of_nextest(&junit(workspace));
+    tests.extend(report::of_playwright(&e2e::report(workspace))?);
+    if !tests.is_empty() {
+        heading("slowest tests");
+        for line in report::slowest(tests) {
+            eprintln!("   {line}");
+        }
+    }
+    Ok(())
+}
+
+/// Where `.config/nextest.toml` lets nextest write what it timed.
+fn junit(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("nextest/default/junit.xml")
 }
 
 /// The tests of the product on both engines, its documentation's examples, and the tests of xtask itself.
@@ -120,6 +171,7 @@ fn rust(workspace: &Workspace, args: &[String]) -> Result<()> {
         })?;
     }
     process::step("tests of xtask", || {
-        process::run(&mut runner(&["--package", "xtask"]))
+        let mut cargo = workspace.cargo("test");
+        process::run(cargo.args(["--quiet", "--package", "xtask"]))
     })
 }

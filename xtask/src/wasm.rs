@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use anyhow::Result;
@@ -13,28 +14,33 @@ use crate::{install, process, site::Kind, workspace::Workspace};
 /// The compiled library, not yet bound.
 pub fn compile(workspace: &Workspace, kind: Kind) -> Result<PathBuf> {
     install::wasm_target()?;
-    let profile = match kind {
-        Kind::Dev => "wasm-dev",
-        Kind::Release => "wasm-release",
-    };
-    process::step(&format!("compile the browser's WASM ({profile})"), || {
-        let mut cargo = workspace.cargo("build");
-        cargo.args([
-            "--lib",
-            "--features",
-            "hydrate",
-            "--target",
-            "wasm32-unknown-unknown",
-            "--profile",
-            profile,
-        ]);
-        process::run(&mut cargo)
-    })?;
+    process::step(
+        &format!("compile the browser's WASM ({})", kind.profile()),
+        || process::run(&mut cargo(workspace, kind)),
+    )?;
     Ok(workspace
         .target
         .join("wasm32-unknown-unknown")
-        .join(profile)
+        .join(kind.profile())
         .join("step47.wasm"))
+}
+
+/// The build itself. Only here is the library made into a module of its own: a server or a test would otherwise link
+/// all of it once more, for nobody.
+pub fn cargo(workspace: &Workspace, kind: Kind) -> Command {
+    let mut cargo = workspace.cargo("rustc");
+    cargo.args([
+        "--lib",
+        "--crate-type",
+        "cdylib",
+        "--features",
+        "hydrate",
+        "--target",
+        "wasm32-unknown-unknown",
+        "--profile",
+        kind.profile(),
+    ]);
+    cargo
 }
 
 /// Writes `step47.js` and `step47.wasm` (the name that the pages ask for) into `pkg`.

@@ -9,13 +9,15 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::process;
+use crate::{install, process};
 
 pub struct Workspace {
     /// The checkout, with `Cargo.toml`.
     pub root: PathBuf,
     /// Where cargo puts what it built: `target`, unless the environment or a cargo setting names another place.
     pub target: PathBuf,
+    /// Clippy, where it compiles our own crates in rustc's place; see [`Workspace::linting`].
+    clippy: Option<PathBuf>,
 }
 
 impl Workspace {
@@ -36,6 +38,18 @@ impl Workspace {
         Ok(Self {
             root,
             target: target.into(),
+            clippy: None,
+        })
+    }
+
+    /// The same checkout, where each build of our own crates also lints them.
+    ///
+    /// Clippy's driver is a whole compiler: what it has linted can be run. `cargo clippy` would only check, and so need
+    /// the metadata of every dependency a second time, and our own crates analysed once to lint and once more to run them.
+    pub fn linting(self) -> Result<Self> {
+        Ok(Self {
+            clippy: Some(install::clippy()?),
+            ..self
         })
     }
 
@@ -43,6 +57,9 @@ impl Workspace {
     pub fn cargo(&self, subcommand: &str) -> Command {
         let mut command = cargo();
         command.arg(subcommand).current_dir(&self.root);
+        if let Some(clippy) = &self.clippy {
+            command.env("RUSTC_WORKSPACE_WRAPPER", clippy);
+        }
         command
     }
 

@@ -4,6 +4,7 @@ mod bad_orders;
 mod editor;
 mod gates;
 mod readers;
+mod licenses;
 mod stops;
 mod ways_out;
 
