@@ -1,8 +1,9 @@
 //! `cargo xtask test`: everything that CI runs, stage by stage. A failed stage does not hide what the next would say.
 
 use std::{
-    fs,
+    env, fs,
     path::PathBuf,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -140,6 +141,15 @@ fn junit(workspace: &Workspace) -> PathBuf {
     workspace.target.join("nextest/default/junit.xml")
 }
 
+/// How many tests nextest runs at once, unless the environment or an option says so.
+const THREADS: &str = "NEXTEST_TEST_THREADS";
+
+/// Three for each core, as most of them wait; no more than PostgreSQL has connections for.
+fn at_once() -> usize {
+    let cores = thread::available_parallelism().map_or(2, |it| it.get());
+    (3 * cores).clamp(6, 12)
+}
+
 /// The tests of the product on both engines, its documentation's examples, and the tests of xtask itself.
 fn rust(workspace: &Workspace, args: &[String]) -> Result<()> {
     let nextest = install::find("cargo-nextest").is_some();
@@ -147,6 +157,9 @@ fn rust(workspace: &Workspace, args: &[String]) -> Result<()> {
         let mut cargo = workspace.cargo(if nextest { "nextest" } else { "test" });
         if nextest {
             cargo.arg("run");
+            if env::var_os(THREADS).is_none() {
+                cargo.env(THREADS, at_once().to_string());
+            }
         }
         cargo.args(package);
         cargo

@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(shipped.parts(find("serde_derive")), [""; 0], "a proc macro");
         assert_eq!(shipped.parts(find("walrus")), [""; 0], "xtask's own");
         assert_eq!(find("axum").checksum.as_ref().map(String::len), Some(64));
-        assert!(find("leptos").users.contains(&"step47".to_owned()));
+        assert!(find("leptos").users.contains("step47"));
         assert!(find("step47").ours && find("xtask").ours);
     }
 }

@@ -66,3 +66,13 @@ fn advisories(workspace: &Workspace) -> Result<()> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_checkout_keeps_to_its_own_policy() {
+        lint(&Workspace::find().unwrap()).unwrap();
+    }
+}

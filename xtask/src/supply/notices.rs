@@ -43,6 +43,14 @@ pub fn write(workspace: &Workspace, file: &Path) -> Result<()> {
 }
 
 fn works(workspace: &Workspace) -> Result<Vec<Work>> {
+    let mut works = crates_of(workspace)?;
+    works.extend(packages_of(workspace)?);
+    works.extend(fonts(&workspace.root.join("public/fonts"))?);
+    works.push(standard_library()?);
+    Ok(works)
+}
+
+fn crates_of(workspace: &Workspace) -> Result<Vec<Work>> {
     let shipped = Shipped::find(workspace)?;
     let mut works = Vec::new();
     for it in crates::all(workspace)?.into_iter().filter(|it| !it.ours) {
@@ -58,22 +66,27 @@ fn works(workspace: &Workspace) -> Result<Vec<Work>> {
             });
         }
     }
+    Ok(works)
+}
+
+/// What the editor is bundled from. Without npm there is no editor in the site either.
+fn packages_of(workspace: &Workspace) -> Result<Vec<Work>> {
     let editor = workspace.root.join("editor");
-    // Without npm there is no editor in the site either.
-    if install::find("npm").is_some() {
-        for it in npm::bundled(&editor)? {
-            works.push(Work {
-                texts: texts_below(&editor.join(&it.place), 1)?,
-                home: format!("https://www.npmjs.com/package/{}", it.name),
-                name: it.name,
-                version: it.version,
-                licence: it.licence.unwrap_or_default(),
-                part: "editor".into(),
-            });
-        }
+    if install::find("npm").is_none() {
+        return Ok(Vec::new());
     }
-    works.extend(fonts(&workspace.root.join("public/fonts"))?);
-    works.push(standard_library()?);
+    install::npm_packages(&editor)?;
+    let mut works = Vec::new();
+    for it in npm::bundled(&editor)? {
+        works.push(Work {
+            texts: texts_below(&editor.join(&it.place), 1)?,
+            home: format!("https://www.npmjs.com/package/{}", it.name),
+            name: it.name,
+            version: it.version,
+            licence: it.licence.unwrap_or_default(),
+            part: "editor".into(),
+        });
+    }
     Ok(works)
 }
 
@@ -232,6 +245,25 @@ mod tests {
             "c 1.0.0 | MIT | server | no text in its package; see https://example.com/c\n"
         ));
         assert_eq!(page.matches("Permission").count(), 1, "{page}");
+    }
+
+    #[test]
+    fn the_notices_of_this_checkout_name_crates_and_fonts_with_their_texts() {
+        let workspace = Workspace::find().unwrap();
+        let mut works = crates_of(&workspace).unwrap();
+        works.extend(fonts(&workspace.root.join("public/fonts")).unwrap());
+        let page = render(&works);
+        for line in ["\nleptos ", "\nzstd-sys ", "\ninter (font) | OFL-1.1 |"] {
+            assert!(page.contains(line), "no {line:?}");
+        }
+        assert!(page.contains("SIL OPEN FONT LICENSE"));
+        assert!(!page.contains("\nxtask ") && !page.contains("\nproptest "));
+        let silent = works.iter().filter(|it| it.texts.is_empty()).count();
+        assert!(
+            silent * 4 < works.len(),
+            "{silent} of {} without a text",
+            works.len()
+        );
     }
 
     #[test]

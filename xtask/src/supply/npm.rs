@@ -16,7 +16,8 @@ pub struct Package {
     pub licence: Option<String>,
     /// Where it lies below the directory of the lock file.
     pub place: String,
-    resolved: String,
+    /// Where it comes from; nothing for npm's own registry.
+    resolved: Option<String>,
     has_hash: bool,
 }
 
@@ -41,7 +42,7 @@ fn from_lock(lock: &Value) -> Vec<Package> {
                 version: text(&package["version"]).unwrap_or_default(),
                 licence: text(&package["license"]),
                 place: place.clone(),
-                resolved: text(&package["resolved"]).unwrap_or_default(),
+                resolved: text(&package["resolved"]),
                 has_hash: package["integrity"].is_string(),
             }
         })
@@ -54,7 +55,8 @@ pub fn offences(policy: &Policy, packages: &[Package]) -> Vec<String> {
         .iter()
         .flat_map(|it| {
             let shown = format!("npm's {} {}", it.name, it.version);
-            let stranger = !it.resolved.starts_with(REGISTRY) || !it.has_hash;
+            let elsewhere = |from: &String| !from.starts_with(REGISTRY);
+            let stranger = it.resolved.as_ref().is_some_and(elsewhere) || !it.has_hash;
             let source = format!("{shown} does not come from {REGISTRY} with a hash");
             let licence = policy.licence(&shown, it.licence.as_deref());
             licence.into_iter().chain(stranger.then_some(source))
