@@ -16,7 +16,7 @@ mod user;
 mod verify;
 
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
 use crate::{
     domain::DecisionKind,
@@ -153,6 +153,8 @@ pub fn main() -> ExitCode {
             Command::Demo(args) => demo::run(args).await,
         }
     });
+    // Work that nobody waits for any more must not keep the process.
+    runtime.shutdown_timeout(Duration::from_secs(1));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(error),

@@ -1,6 +1,6 @@
 //! `step47 serve`: the server.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, pin::pin};
 
 use super::Failure;
 use crate::{
@@ -49,7 +49,13 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         config,
     })?;
     let (store, public_url) = (redacted(&config.store), config.public_url.clone());
-    let server = server::start(config).await?;
+    // Before the start, so that a signal is heard from the first moment on.
+    let mut stopped = pin!(stopped());
+    let server = tokio::select! {
+        biased;
+        () = &mut stopped => return Ok(()),
+        server = server::start(config) => server?,
+    };
     let url = public_url.unwrap_or_else(|| format!("http://{}", server.addr));
     tracing::info!(%store, addr = %server.addr, "serving");
     println!("listening on http://{}", server.addr);
@@ -57,7 +63,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         let link = server.store.add_user("admin", Role::Admin).await?;
         println!("sign in: {url}/signin?token={link}");
     }
-    stopped().await;
+    stopped.await;
     tracing::info!("stopping");
     server.stop().await;
     Ok(())

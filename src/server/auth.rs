@@ -13,7 +13,7 @@ use std::{
 };
 use tokio::sync::Notify;
 
-use super::{App, problem::Refusal};
+use super::{App, peer::Peer, problem::Refusal};
 use crate::{
     domain::{Action, Code, Hash, Problem, access::Principal, audit::AuditKind},
     store::{Error, Store},
@@ -67,6 +67,16 @@ async fn admit(app: &App, request: &mut Request) -> Result<Option<Response>, Ref
     let principal = app.access.principal(&app.store, headers).await?;
     let door = door(request.method(), request.uri().path());
     let decides = matches!(door, Door::Needs(Action::Decide));
+    // A page sends whoever has an old session to the sign-in page; that is no wrong token.
+    let wrong = match door {
+        Door::Open => false,
+        Door::Page => bearer,
+        Door::Needs(_) => bearer || session(headers).is_some(),
+    };
+    if wrong && principal.is_none() {
+        let peer = request.extensions().get::<Peer>().copied();
+        app.wrong_tokens.noted(peer).await?;
+    }
     let allowed = match (door, &principal) {
         (Door::Open, _) => Ok(None),
         (Door::Page, None) => Ok(Some(to_sign_in(request.uri()))),

@@ -1,5 +1,9 @@
 //! Settings: a flag wins over the environment (`STEP47_*`), that over `Leptos.toml`, that over the default.
 
+mod network;
+
+pub use network::{Connections, Places};
+
 use leptos::config::{LeptosOptions, get_configuration};
 use serde::Deserialize;
 use std::{
@@ -22,6 +26,8 @@ struct File {
     body_max: Option<usize>,
     state_max: Option<usize>,
     viewers_max: Option<usize>,
+    connections: Connections,
+    seats: Places,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +35,8 @@ pub struct Limits {
     pub body_max: usize,
     pub state_max: usize,
     pub viewers_max: usize,
+    pub connections: Connections,
+    pub seats: Places,
 }
 
 /// What flags and environment said; what is absent comes from the file.
@@ -111,6 +119,8 @@ impl Config {
             ));
         }
         leptos.site_addr = listen;
+        let body_max = file.body_max.unwrap_or(BODY_MAX);
+        file.connections.check(body_max)?;
         Ok(Self {
             store: given
                 .store
@@ -120,9 +130,11 @@ impl Config {
             behind_tls,
             public_url: given.public_url.or(file.public_url),
             limits: Limits {
-                body_max: file.body_max.unwrap_or(BODY_MAX),
+                body_max,
                 state_max: file.state_max.unwrap_or(crate::domain::protocol::STATE_MAX),
                 viewers_max: file.viewers_max.unwrap_or(VIEWERS_MAX),
+                connections: file.connections,
+                seats: file.seats,
             },
             leptos,
         })

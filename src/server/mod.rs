@@ -3,16 +3,21 @@
 mod agent;
 mod audit;
 mod auth;
+mod bodies;
 mod body;
 mod broken;
 pub mod config;
+mod connections;
 mod decide;
 mod functions;
 mod health;
 mod live;
 mod pages;
+mod peer;
 mod problem;
+mod rooms;
 mod router;
+mod seats;
 mod settings;
 mod signin;
 pub mod site;
@@ -20,6 +25,7 @@ mod sse;
 mod start;
 pub mod telemetry;
 mod workers;
+mod wrong_tokens;
 
 pub use agent::openapi;
 pub use start::{Running, start};
@@ -40,6 +46,10 @@ pub struct App {
     leptos: LeptosOptions,
     metrics: metrics_exporter_prometheus::PrometheusHandle,
     limits: config::Limits,
+    rooms: rooms::Rooms,
+    /// Bytes of bodies under way.
+    bodies: seats::Seats<String>,
+    wrong_tokens: wrong_tokens::WrongTokens,
     /// Cookies are marked Secure: TLS is in front.
     tls: bool,
     stop: CancellationToken,

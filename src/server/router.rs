@@ -12,8 +12,8 @@ use futures::FutureExt as _;
 use std::{panic::AssertUnwindSafe, time::Instant};
 
 use super::{
-    App, agent, audit, auth, broken, decide, functions, health, live, pages, problem::Refusal,
-    settings, signin,
+    App, agent, audit, auth, bodies, broken, decide, functions, health, live, pages,
+    problem::Refusal, settings, signin,
 };
 use crate::domain::{Code, Problem};
 
@@ -34,6 +34,7 @@ pub fn router(app: App) -> Router {
         .fallback(fallback)
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn(functions::refuse_with_status))
+        .layer(from_fn_with_state(app.clone(), bodies::meter))
         .layer(from_fn_with_state(app.clone(), auth::authorise))
         .layer(from_fn(guard))
         .with_state(app)

@@ -1,7 +1,7 @@
 //! The history as pages, or as a stream that a reader can take up again where it left off.
 
 use axum::{
-    Json,
+    Extension, Json,
     body::Bytes,
     extract::State,
     http::{HeaderMap, header},
@@ -14,12 +14,13 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 use utoipa::IntoParams;
 
 use crate::{
-    domain::{Event, Problem, RunId, protocol::EventPage},
+    domain::{Event, Problem, RunId, access::Principal, protocol::EventPage},
     server::{
         App,
         body::Query,
         live::{News, Told},
         problem::Refusal,
+        seats::Seat,
         sse,
     },
     store::Store,
@@ -46,6 +47,7 @@ pub struct EventQuery {
 ))]
 pub async fn follow(
     State(app): State<App>,
+    Extension(who): Extension<Option<Principal>>,
     headers: HeaderMap,
     Query(query): Query<EventQuery>,
 ) -> Result<Response, Refusal> {
@@ -60,6 +62,7 @@ pub async fn follow(
     if accept.contains("application/json") {
         return Ok(Json(app.store.events(after, query.run.as_ref(), PAGE).await?).into_response());
     }
+    let seat = app.rooms.events.seat(who.as_ref())?;
     let reader = Reader {
         news: app.live.listen(),
         store: app.store.clone(),
@@ -67,6 +70,7 @@ pub async fn follow(
         at: after,
         ready: Vec::new(),
         caught_up: false,
+        _seat: seat,
     };
     Ok(sse::respond(reader.stream(), app.stop.clone()))
 }
@@ -81,6 +85,7 @@ struct Reader {
     /// Read from the table, newest first.
     ready: Vec<Event>,
     caught_up: bool,
+    _seat: Seat<String>,
 }
 
 impl Reader {

@@ -1,18 +1,15 @@
 //! `GET /live`: the stream of one open page. A page that reads too slowly is not waited for and nothing is kept for
 //! it: it is told to read again.
 
-use axum::{body::Bytes, extract::State, http::HeaderMap, response::Response};
+use axum::{Extension, body::Bytes, extract::State, http::HeaderMap, response::Response};
 use futures::{Stream, StreamExt, stream};
 use serde::Deserialize;
-use tokio::sync::{
-    OwnedSemaphorePermit,
-    broadcast::{Receiver, error::RecvError},
-};
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{Hub, compose::Packet};
 use crate::{
-    domain::{Problem, RunId},
-    server::{App, body::Query, problem::Refusal, sse},
+    domain::{Problem, RunId, access::Principal},
+    server::{App, body::Query, problem::Refusal, seats::Seat, sse},
 };
 
 #[derive(Deserialize)]
@@ -28,6 +25,7 @@ pub struct ViewQuery {
 
 pub async fn follow(
     State(app): State<App>,
+    Extension(who): Extension<Option<Principal>>,
     headers: HeaderMap,
     Query(query): Query<ViewQuery>,
 ) -> Result<Response, Refusal> {
@@ -35,7 +33,7 @@ pub async fn follow(
     if after.is_some_and(|after| after < 0) {
         return Err(Problem::invalid("after", "must not be negative").into());
     }
-    let seat = app.live.seat()?;
+    let seat = app.rooms.viewers.seat(who.as_ref())?;
     let joined = app.live.join(after, query.run).await?;
     let viewer = Viewer {
         first: joined.first,
@@ -54,7 +52,7 @@ struct Viewer {
     packets: Receiver<Packet>,
     after: i64,
     hub: Hub,
-    _seat: OwnedSemaphorePermit,
+    _seat: Seat<String>,
 }
 
 impl Viewer {
