@@ -21,7 +21,7 @@ mod user;
 mod verify;
 
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
 use crate::{
     domain::DecisionKind,
@@ -160,6 +160,8 @@ pub fn main() -> ExitCode {
             Command::Licenses(args) => licenses::run(args),
         }
     });
+    // Work that nobody waits for any more must not keep the process.
+    runtime.shutdown_timeout(Duration::from_secs(1));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(error),

@@ -2,7 +2,7 @@
 
 pub mod first_link;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, pin::pin};
 
 use super::{Failure, say::tell};
 use crate::{
@@ -56,7 +56,13 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         config,
     })?;
     let (url, public_url) = (config.store.clone(), config.public_url.clone());
-    let server = server::start(config).await?;
+    // Before the start, so that a signal is heard from the first moment on.
+    let mut stopped = pin!(stopped());
+    let server = tokio::select! {
+        biased;
+        () = &mut stopped => return Ok(()),
+        server = server::start(config) => server?,
+    };
     let place = public_url.unwrap_or_else(|| format!("http://{}", server.addr));
     tracing::info!(store = redacted(&url), addr = %server.addr, "serving");
     // Before anybody hears of this server: whoever reads the address finds the first admin made.
@@ -68,7 +74,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     if let Some(link) = link {
         first_link::hand_over(&format!("{place}/signin?token={link}"), &url);
     }
-    stopped().await;
+    stopped.await;
     tracing::info!("stopping");
     server.stop().await;
     Ok(())

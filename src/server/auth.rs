@@ -19,7 +19,7 @@ use self::{
     door::{Door, door},
     origin::same_origin,
 };
-use super::{App, peer::peer, problem::Refusal};
+use super::{App, peer::Peer, problem::Refusal};
 use crate::{
     domain::{
         Action, Code, Problem,
@@ -41,15 +41,24 @@ async fn admit(app: &App, request: &mut Request) -> Result<Option<Response>, Ref
     let headers = request.headers();
     let token = bearer(headers).is_some();
     let ours = same_origin(request.method(), headers, token);
+    let peer = request.extensions().get::<Peer>().copied();
     let credential = app.access.credential(headers);
     let mut principal = match credential {
         Some(credential) => app.access.principal(&app.store, credential).await?,
         None => None,
     };
-    if let Some(who) = &mut principal {
-        who.peer = peer(request.extensions());
-    }
     let door = door(request.method(), request.uri().path(), app.metrics_public);
+    // A page sends whoever has an old session to the sign-in page; that is no wrong token.
+    let wrong = match door {
+        Door::Open => false,
+        Door::Page(_) => token,
+        Door::Needs(_) => credential.is_some(),
+    };
+    match &mut principal {
+        Some(who) => who.peer = peer.map(|it| it.0),
+        None if wrong => app.wrong_tokens.noted(peer).await?,
+        None => {}
+    }
     let allowed = match (door, &principal) {
         (Door::Open, _) => Ok(None),
         (Door::Page(_), None) => Ok(Some(to_sign_in(request.uri()))),

@@ -1,5 +1,9 @@
 //! Settings: a flag wins over the environment (`STEP47_*`), that over `Leptos.toml`, that over the default.
 
+mod network;
+
+pub use network::{Connections, Places};
+
 use leptos::config::{LeptosOptions, get_configuration};
 use serde::Deserialize;
 use sqlx::postgres::PgConnectOptions;
@@ -26,6 +30,8 @@ struct File {
     viewers_max: Option<usize>,
     metrics_public: Option<bool>,
     hosts: Vec<String>,
+    connections: Connections,
+    seats: Places,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +39,8 @@ pub struct Limits {
     pub body_max: usize,
     pub state_max: usize,
     pub viewers_max: usize,
+    pub connections: Connections,
+    pub seats: Places,
 }
 
 /// What flags and environment said; what is absent comes from the file.
@@ -146,6 +154,8 @@ impl Config {
         leptos.site_addr = listen;
         let public_url = given.public_url.or(file.public_url);
         let public_url = public_url.as_deref().map(place).transpose()?;
+        let body_max = file.body_max.unwrap_or(BODY_MAX);
+        file.connections.check(body_max)?;
         Ok(Self {
             store: given
                 .store
@@ -156,9 +166,11 @@ impl Config {
             public_url,
             hosts: file.hosts,
             limits: Limits {
-                body_max: file.body_max.unwrap_or(BODY_MAX),
+                body_max,
                 state_max: file.state_max.unwrap_or(crate::domain::protocol::STATE_MAX),
                 viewers_max: file.viewers_max.unwrap_or(VIEWERS_MAX),
+                connections: file.connections,
+                seats: file.seats,
             },
             metrics_public: file.metrics_public.unwrap_or(true),
             leptos,

@@ -22,7 +22,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, broadcast, mpsc, oneshot, watch},
+    sync::{broadcast, mpsc, oneshot, watch},
     time::{Instant, sleep, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
@@ -33,6 +33,7 @@ use self::{
 };
 use crate::{
     domain::{Code, Problem, RunId, Trouble, frame::crowd},
+    server::seats::Seats,
     store::Store,
 };
 
@@ -75,13 +76,12 @@ pub struct Hub {
     joins: mpsc::Sender<Join>,
     /// The newest event that was read.
     at: Arc<AtomicI64>,
-    seats: Arc<Semaphore>,
-    viewers_max: usize,
+    viewers: Seats<String>,
 }
 
 impl Hub {
     /// The hub and the task behind it.
-    pub fn new(viewers_max: usize) -> (Self, Follower) {
+    pub fn new(viewers: Seats<String>) -> (Self, Follower) {
         let news = broadcast::channel(BACKLOG).0;
         let (joins, joining) = mpsc::channel(JOINS);
         let at = Arc::new(AtomicI64::new(0));
@@ -100,8 +100,7 @@ impl Hub {
             news,
             joins,
             at,
-            seats: Arc::new(Semaphore::new(viewers_max)),
-            viewers_max,
+            viewers,
         };
         (hub, follower)
     }
@@ -115,21 +114,7 @@ impl Hub {
     }
 
     fn crowd(&self) -> u32 {
-        crowd(
-            self.viewers_max
-                .saturating_sub(self.seats.available_permits()),
-        )
-    }
-
-    /// A place for one more page, until it is dropped.
-    fn seat(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        self.seats.clone().try_acquire_owned().map_err(|_| {
-            let detail = format!(
-                "{} pages are open, as many as this server follows (viewers_max): close some, or try again",
-                self.viewers_max
-            );
-            Problem::new(Code::Busy, detail).with("limit", self.viewers_max)
-        })
+        crowd(self.viewers.taken())
     }
 
     /// Joins after this event; `run` is the one whose steps are wanted.

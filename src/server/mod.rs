@@ -3,9 +3,11 @@
 mod agent;
 mod audit;
 mod auth;
+mod bodies;
 pub(crate) mod body;
 mod broken;
 pub mod config;
+mod connections;
 mod decide;
 mod functions;
 mod health;
@@ -14,8 +16,10 @@ mod live;
 mod pages;
 mod peer;
 mod problem;
+mod rooms;
 mod router;
 mod scope;
+mod seats;
 mod settings;
 mod signin;
 pub mod site;
@@ -23,6 +27,7 @@ mod sse;
 mod start;
 pub mod telemetry;
 mod workers;
+mod wrong_tokens;
 
 pub use agent::openapi;
 pub use start::{Running, start};
@@ -43,6 +48,10 @@ pub struct App {
     leptos: LeptosOptions,
     metrics: metrics_exporter_prometheus::PrometheusHandle,
     limits: config::Limits,
+    rooms: rooms::Rooms,
+    /// Bytes of bodies under way.
+    bodies: seats::Seats<String>,
+    wrong_tokens: wrong_tokens::WrongTokens,
     /// Cookies are marked Secure: TLS is in front.
     tls: bool,
     /// How people reach this server, where that is set.

@@ -32,7 +32,8 @@ impl IntoResponse for Refusal {
         let status =
             StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         metrics::counter!("step47_refused_total", "code" => self.0.code.as_str()).increment(1);
-        let busy = self.0.code == Code::Busy;
+        let later = matches!(self.0.code, Code::Busy | Code::TooMany);
+        let seconds = self.0.fields.get("retry_after").and_then(|it| it.as_u64());
         let problem = self.0.clone();
         let mut response = (status, Json(self.0)).into_response();
         // Whoever answers a browser makes a page of it.
@@ -42,8 +43,8 @@ impl IntoResponse for Refusal {
             header::CONTENT_TYPE,
             HeaderValue::from_static("application/problem+json"),
         );
-        if busy {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        if later {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.unwrap_or(1)));
         }
         response
     }

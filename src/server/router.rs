@@ -12,7 +12,7 @@ use futures::FutureExt as _;
 use std::{panic::AssertUnwindSafe, time::Instant};
 
 use super::{
-    App, agent, audit, auth, body, broken, decide, functions, health, host, live, pages,
+    App, agent, audit, auth, bodies, body, broken, decide, functions, health, host, live, pages,
     problem::Refusal, scope, settings, signin,
 };
 use crate::domain::{Code, Problem};
@@ -36,6 +36,7 @@ pub fn router(app: App) -> Router {
         .layer(from_fn(scope::alone))
         .layer(from_fn(functions::refuse_with_status))
         .layer(from_fn_with_state(app.clone(), body::within_limit))
+        .layer(from_fn_with_state(app.clone(), bodies::meter))
         .layer(from_fn_with_state(app.clone(), auth::authorise))
         .layer(from_fn_with_state(app.clone(), host::only_ours))
         .layer(from_fn_with_state(app.clone(), guard))

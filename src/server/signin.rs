@@ -9,7 +9,7 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{App, peer::peer, problem::Refusal};
+use super::{App, peer::Peer, problem::Refusal};
 use crate::{
     domain::{
         access::{Caller, Principal},
@@ -31,7 +31,7 @@ pub async fn sign_in(
     extensions: Extensions,
     Form(link): Form<Link>,
 ) -> Result<Response, Refusal> {
-    let peer = peer(&extensions);
+    let peer = extensions.get::<Peer>().map(|peer| peer.0);
     let Some(secret) = app.store.sign_in(&link.token, peer).await? else {
         let from = peer.map(|it| it.to_string()).unwrap_or_default();
         let entry = AuditEntry {

@@ -1,14 +1,17 @@
 //! From settings to a running server, and down again in good order.
 
-use std::net::SocketAddr;
-use tokio::{net::TcpListener, task::JoinHandle};
+use std::{net::SocketAddr, time::Duration};
+use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    App, auth::Access, config::Config, host::Hosts, live::Hub, router, site::Site, telemetry,
-    workers::Workers,
+    App, auth::Access, bodies, config::Config, connections, host::Hosts, live::Hub, rooms::Rooms,
+    router, site::Site, telemetry, workers::Workers, wrong_tokens::WrongTokens,
 };
 use crate::store::{Error, Store};
+
+/// After the last connection is closed: for the store.
+const CLOSING: Duration = Duration::from_secs(5);
 
 /// A server that answers.
 pub struct Running {
@@ -16,17 +19,23 @@ pub struct Running {
     pub store: Store,
     stop: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
+    deadline: Duration,
 }
 
 impl Running {
-    /// Ends streams and long polls, answers what is under way, closes the store.
+    /// Ends streams and long polls, answers what is under way, closes the store; all of it within a deadline.
     pub async fn stop(self) {
         self.stop.cancel();
-        for task in self.tasks {
-            // A task that panicked has said so already.
-            let _ = task.await;
+        let ended = async {
+            for task in self.tasks {
+                // A task that panicked has said so already.
+                let _ = task.await;
+            }
+            self.store.close().await;
+        };
+        if timeout(self.deadline + CLOSING, ended).await.is_err() {
+            tracing::warn!("the store did not close in time; what was acknowledged is stored");
         }
-        self.store.close().await;
     }
 }
 
@@ -41,7 +50,9 @@ pub async fn start(config: Config) -> Result<Running, Error> {
         .local_addr()
         .map_err(|e| Error::Setup(e.to_string()))?;
     let stop = CancellationToken::new();
-    let (live, follower) = Hub::new(config.limits.viewers_max);
+    let limits = config.limits;
+    let rooms = Rooms::new(&limits);
+    let (live, follower) = Hub::new(rooms.viewers.clone());
     let workers = Workers::default();
     let access = Access::new(config.behind_tls);
     let site = Site::new(config.leptos.site_root.to_string().into());
@@ -54,7 +65,10 @@ pub async fn start(config: Config) -> Result<Running, Error> {
         site,
         leptos: config.leptos,
         metrics: telemetry::metrics().map_err(Error::Setup)?,
-        limits: config.limits,
+        limits,
+        rooms,
+        bodies: bodies::budget(&limits),
+        wrong_tokens: WrongTokens::new(limits.connections.wrong_tokens),
         tls: config.behind_tls,
         hosts: Hosts::new(config.listen, config.public_url.as_deref(), &config.hosts),
         public_url: config.public_url,
@@ -72,15 +86,9 @@ pub async fn start(config: Config) -> Result<Running, Error> {
         async move { store.hear(stop).await }
     };
     let serve = {
-        let router = router::router(app).into_make_service_with_connect_info::<SocketAddr>();
-        let stop = stop.clone();
-        async move {
-            let serving =
-                axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
-            if let Err(error) = serving.await {
-                tracing::error!(%error, "the server stopped");
-            }
-        }
+        let (connections, behind_tls) = (limits.connections, app.tls);
+        let router = router::router(app);
+        connections::serve(listener, router, connections, behind_tls, stop.clone())
     };
     let tasks = vec![
         tokio::spawn(follow),
@@ -96,5 +104,6 @@ pub async fn start(config: Config) -> Result<Running, Error> {
         store,
         stop,
         tasks,
+        deadline: limits.connections.shutdown(),
     })
 }

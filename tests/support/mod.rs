@@ -12,6 +12,7 @@ mod server;
 mod shared;
 mod tamper;
 mod wait;
+mod wire;
 
 pub use agent::Agent;
 pub use api::{Answer, Api, merged};
@@ -23,6 +24,7 @@ pub use process::signal;
 pub use server::Server;
 pub use tamper::{flip, flipped};
 pub use wait::{DEADLINE, eventually, is_time, past, pause, together};
+pub use wire::Wire;
 
 use std::{future::Future, sync::LazyLock};
 use tokio::runtime::Runtime;
@@ -47,7 +49,7 @@ pub fn run<F: Future<Output = ()>>(engine: Engine, test: fn(Engine) -> F) {
     }
 }
 
-/// Tells what the shared server said last when a test fails.
+/// Tells what the shared server said last when a test fails; a panic of that server is a failure, too.
 struct Witness(Engine);
 
 impl Drop for Witness {
@@ -57,6 +59,8 @@ impl Drop for Witness {
                 "--- the shared server's last words ---\n{}",
                 self.0.shared_log()
             );
+        } else if let Some(panic) = self.0.shared_panic() {
+            panic!("the server that tests share panicked in one of them: {panic}");
         }
     }
 }

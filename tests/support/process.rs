@@ -4,7 +4,7 @@ use std::{
     fs::File,
     os::unix::process::parent_id,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
 };
 
 /// Where it can be set, a bound on a server's memory: what goes wrong there must not take the machine along. A write
@@ -53,11 +53,11 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn serve(url: &str, dir: &Path, name: &str, until: Until) -> Self {
+    pub fn serve(url: &str, dir: &Path, name: &str, listen: &str, until: Until) -> Self {
         let said = dir.join(format!("{name}.out"));
         let log = dir.join(format!("{name}.log"));
         let child = step47(dir)
-            .args(["serve", "--store", url, "--listen", "127.0.0.1:0"])
+            .args(["serve", "--store", url, "--listen", listen])
             .stdin(Stdio::null())
             .stdout(File::create(&said).expect("a file"))
             .stderr(File::create(&log).expect("a file"))
@@ -94,7 +94,12 @@ impl Process {
 
     /// Whether it ended by itself.
     pub fn ended(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(Some(_)))
+        self.exit().is_some()
+    }
+
+    /// How it ended by itself.
+    pub fn exit(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
     }
 
     pub fn log(&self) -> &Path {
@@ -107,8 +112,23 @@ impl Drop for Process {
         self.kill();
         if std::thread::panicking() {
             eprintln!("--- a server's last words ---\n{}", tail(&self.log));
+            return;
+        }
+        if let Some(panic) = panicked(&self.log) {
+            panic!("the server panicked, whatever it answered: {panic}");
         }
     }
+}
+
+/// The first panic that a server's log tells of.
+pub fn panicked(log: &Path) -> Option<String> {
+    let text = std::fs::read(log).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let mut lines = text
+        .lines()
+        .skip_while(|line| !line.contains("panicked at"));
+    let said: Vec<_> = lines.by_ref().take(2).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// The end of a log.

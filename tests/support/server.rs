@@ -34,6 +34,7 @@ impl Store {
         let permit = STORES.acquire().await.map_err(|e| e.to_string())?;
         let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
         let url = engine.fresh_store(dir.path()).await?;
+        settings(dir.path(), "")?;
         Ok(Self {
             url,
             dir,
@@ -105,9 +106,7 @@ impl Server {
     /// With these lines in the section `[step47]` of its settings.
     pub async fn start_with(engine: Engine, settings: &str) -> Self {
         let store = Store::fresh(engine).await.unwrap_or_else(|e| panic!("{e}"));
-        let leptos = "[package.metadata.leptos]\noutput-name = \"step47\"\n";
-        let file = format!("[step47]\n{settings}\n\n{leptos}");
-        std::fs::write(store.dir.path().join("Leptos.toml"), file).expect("settings");
+        self::settings(store.dir.path(), settings).expect("settings");
         Self::on(Arc::new(store), Until::Here)
             .await
             .unwrap_or_else(|e| panic!("{e}"))
@@ -181,12 +180,22 @@ impl Server {
     /// SIGTERM: it ends in good order, and in time.
     pub async fn terminates_within(&mut self, time: Duration) {
         super::signal(self.process.pid(), "TERM");
-        let ended = super::eventually("the server ends", async || {
-            self.process.ended().then_some(())
-        });
-        tokio::time::timeout(time, ended)
+        let ended = super::eventually("the server ends", async || self.process.exit());
+        let exit = tokio::time::timeout(time, ended)
             .await
             .expect("the server ends in time");
+        assert!(exit.success(), "{exit}");
+    }
+
+    /// As a deploy does it: SIGTERM, and the next one listens on the same address.
+    pub async fn redeploy(&mut self, time: Duration) {
+        self.terminates_within(time).await;
+        let address = self.base.trim_start_matches("http://");
+        let (process, base) = serve_on(&self.store, address, Until::Here)
+            .await
+            .unwrap_or_else(|e| panic!("{e}"));
+        self.process = process;
+        self.base = base;
     }
 
     pub async fn restart(&mut self) {
@@ -199,11 +208,27 @@ impl Server {
     }
 }
 
+/// Tests send many wrong tokens from one address; what becomes of those has a test of its own.
+fn settings(dir: &Path, lines: &str) -> Result<(), String> {
+    let patient = match lines.contains("wrong_tokens") {
+        true => "",
+        false => "connections.wrong_tokens = 1_000_000",
+    };
+    let leptos = "[package.metadata.leptos]\noutput-name = \"step47\"\n";
+    let file = format!("[step47]\n{patient}\n{lines}\n\n{leptos}");
+    std::fs::write(dir.join("Leptos.toml"), file).map_err(|e| e.to_string())
+}
+
 async fn serve(store: &Store, until: Until) -> Result<(Process, String), String> {
+    serve_on(store, "127.0.0.1:0", until).await
+}
+
+async fn serve_on(store: &Store, listen: &str, until: Until) -> Result<(Process, String), String> {
     let mut process = Process::serve(
         &store.url,
         store.dir.path(),
         &super::unique("server"),
+        listen,
         until,
     );
     let end = Instant::now() + DEADLINE;

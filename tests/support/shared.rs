@@ -13,7 +13,7 @@ use tokio::sync::OnceCell;
 
 use super::{
     Api, Engine, Server,
-    process::{Until, tail},
+    process::{Until, panicked, tail},
 };
 
 /// Where the tests of one run find what they share, if they do not share a process.
@@ -42,6 +42,12 @@ impl Engine {
     pub fn shared_log(self) -> String {
         let shared = self.cell().get().and_then(|shared| shared.as_ref().ok());
         shared.map_or(String::new(), |shared| tail(&shared.log))
+    }
+
+    /// The first panic of the shared server, if there was one.
+    pub fn shared_panic(self) -> Option<String> {
+        let shared = self.cell().get()?.as_ref().ok()?;
+        panicked(&shared.log)
     }
 
     fn cell(self) -> &'static OnceCell<Result<Shared, String>> {

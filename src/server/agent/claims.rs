@@ -45,6 +45,7 @@ pub async fn claim(
     // Listen before looking: a run that becomes runnable in between is heard.
     let mut news = app.live.listen();
     let mut revoked = std::pin::pin!(standing.ended());
+    let mut seat = None;
     loop {
         if keyed || app.store.runnable(body.agents.as_deref()).await? {
             let command = Claim { body: body.clone() };
@@ -53,6 +54,12 @@ pub async fn claim(
                 asking.given(&lease);
                 return Ok(Json(lease).into_response());
             }
+        }
+        if Instant::now() >= until {
+            return Ok(StatusCode::NO_CONTENT.into_response());
+        }
+        if seat.is_none() {
+            seat = Some(app.rooms.claims.seat(Some(&who))?);
         }
         let waited = async {
             loop {

@@ -14,13 +14,14 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 use utoipa::IntoParams;
 
 use crate::{
-    domain::{Event, Problem, RunId, protocol::EventPage},
+    domain::{Event, Problem, RunId, access::Principal, protocol::EventPage},
     server::{
         App,
         auth::Standing,
         body::Query,
         live::{News, Told},
         problem::Refusal,
+        seats::Seat,
         sse,
     },
     store::Store,
@@ -48,6 +49,7 @@ pub struct EventQuery {
 pub async fn follow(
     State(app): State<App>,
     Extension(standing): Extension<Standing>,
+    Extension(who): Extension<Option<Principal>>,
     headers: HeaderMap,
     Query(query): Query<EventQuery>,
 ) -> Result<Response, Refusal> {
@@ -62,6 +64,7 @@ pub async fn follow(
     if accept.contains("application/json") {
         return Ok(Json(app.store.events(after, query.run.as_ref(), PAGE).await?).into_response());
     }
+    let seat = app.rooms.events.seat(who.as_ref())?;
     let reader = Reader {
         news: app.live.listen(),
         store: app.store.clone(),
@@ -69,6 +72,7 @@ pub async fn follow(
         at: after,
         ready: Vec::new(),
         caught_up: false,
+        _seat: seat,
     };
     let events = reader.stream().take_until(Box::pin(standing.ended()));
     Ok(sse::respond(events, app.stop.clone()))
@@ -84,6 +88,7 @@ struct Reader {
     /// Read from the table, newest first.
     ready: Vec<Event>,
     caught_up: bool,
+    _seat: Seat<String>,
 }
 
 impl Reader {

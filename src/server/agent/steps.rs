@@ -160,6 +160,7 @@ pub struct WaitQuery {
 pub async fn read(
     State(app): State<App>,
     Extension(standing): Extension<Standing>,
+    Extension(who): Extension<Option<Principal>>,
     NumberPath(run, seq): NumberPath,
     Query(query): Query<WaitQuery>,
 ) -> Result<Json<StepAnswer>, Refusal> {
@@ -171,11 +172,15 @@ pub async fn read(
     let until = Instant::now() + Duration::from_millis(query.wait_ms.unsigned_abs());
     let mut news = app.live.listen();
     let mut revoked = std::pin::pin!(standing.ended());
+    let mut seat = None;
     loop {
         let step = app.store.step(&run, seq).await?;
         let settles = matches!(step.step.status, StepStatus::Waiting | StepStatus::Running);
         if !settles || Instant::now() >= until {
             return Ok(Json(StepAnswer { step }));
+        }
+        if seat.is_none() {
+            seat = Some(app.rooms.waits.seat(who.as_ref())?);
         }
         let changed = async {
             loop {

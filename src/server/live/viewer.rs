@@ -4,15 +4,12 @@
 use axum::{Extension, body::Bytes, extract::State, http::HeaderMap, response::Response};
 use futures::{Stream, StreamExt, stream};
 use serde::Deserialize;
-use tokio::sync::{
-    OwnedSemaphorePermit,
-    broadcast::{Receiver, error::RecvError},
-};
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{Hub, compose::Packet};
 use crate::{
-    domain::{Problem, RunId},
-    server::{App, auth::Standing, body::Query, problem::Refusal, sse},
+    domain::{Problem, RunId, access::Principal},
+    server::{App, auth::Standing, body::Query, problem::Refusal, seats::Seat, sse},
 };
 
 #[derive(Deserialize)]
@@ -29,6 +26,7 @@ pub struct ViewQuery {
 pub async fn follow(
     State(app): State<App>,
     Extension(standing): Extension<Standing>,
+    Extension(who): Extension<Option<Principal>>,
     headers: HeaderMap,
     Query(query): Query<ViewQuery>,
 ) -> Result<Response, Refusal> {
@@ -36,7 +34,7 @@ pub async fn follow(
     if after.is_some_and(|after| after < 0) {
         return Err(Problem::invalid("after", "must not be negative").into());
     }
-    let seat = app.live.seat()?;
+    let seat = app.rooms.viewers.seat(who.as_ref())?;
     let joined = app.live.join(after, query.run).await?;
     let viewer = Viewer {
         first: joined.first,
@@ -54,7 +52,7 @@ struct Viewer {
     packets: Receiver<Packet>,
     after: i64,
     hub: Hub,
-    _seat: OwnedSemaphorePermit,
+    _seat: Seat<String>,
 }
 
 impl Viewer {

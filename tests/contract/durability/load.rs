@@ -22,6 +22,8 @@ pub struct Load {
     door: watch::Sender<Api>,
     stop: Arc<AtomicBool>,
     count: Arc<AtomicUsize>,
+    /// How often one call was cut off or put off, at most.
+    worst: Arc<AtomicUsize>,
     agents: Vec<JoinHandle<Vec<Acknowledged>>>,
 }
 
@@ -30,13 +32,21 @@ impl Load {
         let (door, way) = watch::channel(api);
         let stop = Arc::new(AtomicBool::new(false));
         let count = Arc::new(AtomicUsize::new(0));
+        let worst = Arc::new(AtomicUsize::new(0));
         let agents = (0..agents)
-            .map(|i| tokio::spawn(work(i, way.clone(), stop.clone(), count.clone())))
+            .map(|i| {
+                let way = Way {
+                    to: way.clone(),
+                    worst: worst.clone(),
+                };
+                tokio::spawn(work(i, way, stop.clone(), count.clone()))
+            })
             .collect();
         Self {
             door,
             stop,
             count,
+            worst,
             agents,
         }
     }
@@ -44,6 +54,11 @@ impl Load {
     /// The server is back, and listens here.
     pub fn moved_to(&self, api: Api) {
         self.door.send_replace(api);
+    }
+
+    /// How often one call had to be sent again at most, though somebody listened.
+    pub fn worst(&self) -> usize {
+        self.worst.load(Ordering::SeqCst)
     }
 
     /// Waits until this many more commits were acknowledged.
@@ -71,17 +86,27 @@ impl Load {
     }
 }
 
+/// Where the server is, and how hard it was to reach.
+struct Way {
+    to: watch::Receiver<Api>,
+    worst: Arc<AtomicUsize>,
+}
+
 /// Sends until somebody answers: every write is safe to send again.
-async fn send(way: &watch::Receiver<Api>, path: &str, body: &Value) -> Value {
+async fn send(way: &Way, path: &str, body: &Value) -> Value {
     let end = Instant::now() + DEADLINE;
+    let mut again = 0;
     while Instant::now() < end {
-        let api = way.borrow().clone();
+        let api = way.to.borrow().clone();
         match api.try_post(path, body).await {
             Ok(answer) if answer.status < 300 => return answer.body(),
-            Ok(answer) if answer.status == 503 => {}
+            Ok(answer) if answer.status == 503 => again += 1,
             Ok(answer) => panic!("a healthy worker was refused: {answer:?}"),
-            Err(_) => {}
+            // Nobody listens: between two servers.
+            Err(error) if error.is_connect() => {}
+            Err(_) => again += 1,
         }
+        way.worst.fetch_max(again, Ordering::SeqCst);
         pause(30).await;
     }
     panic!("no answer to {path} within {DEADLINE:?}");
@@ -90,7 +115,7 @@ async fn send(way: &watch::Receiver<Api>, path: &str, body: &Value) -> Value {
 /// One agent: its own run, one lease for all its life, step after step. Each writes its state in another way.
 async fn work(
     i: usize,
-    way: watch::Receiver<Api>,
+    way: Way,
     stop: Arc<AtomicBool>,
     count: Arc<AtomicUsize>,
 ) -> Vec<Acknowledged> {

@@ -4,6 +4,7 @@ mod audit;
 mod beside_damage;
 mod copies;
 mod corruption;
+mod deploys;
 mod event_readers;
 mod flips;
 mod full_disk;

@@ -1,0 +1,214 @@
+//! A connection costs little, and none is kept for ever: not by half a request, not by a body that stops, not by a
+//! server that is told to end.
+
+use serde_json::json;
+use std::time::Duration;
+
+use crate::support::{Api, DEADLINE, Engine, Server, Stream, Wire, eventually, pause, run, unique};
+
+const HALF: &str = "GET /v1/runs HT";
+
+/// Resident memory of the server, in bytes.
+fn memory(server: &Server) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid()));
+    let status = status.unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|it| it.split_whitespace().next()?.parse::<usize>().ok());
+    kilobytes.unwrap_or_default() << 10
+}
+
+/// All of them were taken: their number is read where the owner reads it.
+async fn until_open(api: &Api, wanted: usize) {
+    eventually("the connections are open", async || {
+        let metrics = api.get("/metrics").await.text;
+        let line = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix("step47_connections "))?;
+        (line.parse::<f64>().ok()? >= wanted as f64).then_some(())
+    })
+    .await;
+}
+
+async fn a_thousand_half_sent_requests_cost_little(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    api.get("/healthz").await.is(200);
+    let before = memory(&server);
+    let mut open = Vec::new();
+    for _ in 0..1_000 {
+        open.push(Wire::with(&api, HALF).await);
+    }
+    until_open(&api, 1_000).await;
+    let grown = memory(&server).saturating_sub(before);
+    assert!(
+        grown < 100 << 20,
+        "{} KB for each connection",
+        grown / 1_000 / 1_000
+    );
+    api.get("/v1/runs").await.is(200);
+}
+
+async fn who_does_not_go_on_is_cut_off(on: Engine) {
+    let times =
+        "connections.header_ms = 1500\nconnections.idle_ms = 2000\nconnections.body_ms = 2500";
+    let server = Server::start_with(on, times).await;
+    let api = server.api();
+    let mut stream = Stream::open(&api, "?after=0", None).await;
+    let mut silent = Wire::open(&api).await;
+    let mut half = Wire::with(&api, HALF).await;
+    let mut idle = Wire::with(&api, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    let mut stopped = Wire::posting(&api, "/v1/runs", 1_000).await;
+    stopped.send(b"{\"agent\":").await;
+    let mut drip = Wire::posting(&api, "/v1/runs", 1_000).await;
+    let dripping = tokio::spawn(async move {
+        for _ in 0..30 {
+            drip.send(b" ").await;
+            pause(100).await;
+        }
+        drip.rest().await
+    });
+    assert_eq!(silent.rest().await, "");
+    assert_eq!(half.rest().await, "");
+    assert!(idle.rest().await.starts_with("HTTP/1.1 200 "));
+    for said in [stopped.rest().await, dripping.await.expect("it is told")] {
+        assert!(said.starts_with("HTTP/1.1 503 "), "{said}");
+        assert!(said.contains("\r\nretry-after: "), "{said}");
+        assert!(said.contains("connections.body_ms"), "{said}");
+    }
+    // A stream is no idle connection, however long it is quiet.
+    let run = api.create(json!({})).await;
+    assert_eq!(stream.next().await.expect("an event")["run"], json!(run));
+}
+
+async fn one_address_has_its_share_of_connections(on: Engine) {
+    let server = Server::start_with(on, "connections.per_peer = 5").await;
+    let api = server.api();
+    let mut open = Vec::new();
+    for _ in 0..5 {
+        open.push(Wire::with(&api, HALF).await);
+    }
+    let mut one_more = Wire::open(&api).await;
+    let said = one_more.rest().await;
+    assert!(said.starts_with("HTTP/1.1 503 "), "{said}");
+    assert!(said.contains("\"busy\""), "{said}");
+    drop(open);
+    eventually("there is room again", async || {
+        let answer = api.try_post("/v1/runs", &json!({"agent": "a"})).await;
+        answer.is_ok_and(|it| it.status == 201).then_some(())
+    })
+    .await;
+}
+
+/// Half of the budget is for one token: of its bodies two fit, and the other token's is not in their way.
+async fn unfinished_bodies_stay_within_their_budget(on: Engine) {
+    const MIB: usize = 1 << 20;
+    let settings = format!(
+        "body_max = {}\nconnections.body_budget = {}\nconnections.body_ms = 120000",
+        4 * MIB,
+        16 * MIB
+    );
+    let server = Server::start_with(on, &settings).await;
+    let greedy = server.api_as("agent", "greedy").await;
+    let patient = server.api_as("agent", "patient").await;
+    greedy.get("/v1/runs").await.is(200);
+    let before = memory(&server);
+
+    let body = json!({"id": unique("run"), "agent": "a"}).to_string() + &" ".repeat(3 * MIB);
+    let (start, end) = body.split_at(2 * MIB);
+    let mut wire = Wire::posting(&patient, "/v1/runs", body.len()).await;
+    wire.send(start.as_bytes()).await;
+    let (told, mut answers) = tokio::sync::mpsc::unbounded_channel();
+    let mut unfinished = tokio::task::JoinSet::new();
+    for _ in 0..40 {
+        let (api, told) = (greedy.clone(), told.clone());
+        unfinished.spawn(async move {
+            let mut wire = Wire::posting(&api, "/v1/runs", 3 * MIB).await;
+            wire.send(" ".repeat(3 * MIB - 1).as_bytes()).await;
+            let said = wire.says(Duration::from_secs(100)).await;
+            let _ = told.send(said);
+        });
+    }
+    let mut refused = Vec::new();
+    while refused.len() < 38 {
+        let said = tokio::time::timeout(DEADLINE, answers.recv()).await;
+        refused.push(
+            said.expect("it is refused in time")
+                .flatten()
+                .expect("an answer"),
+        );
+    }
+    let grown = memory(&server).saturating_sub(before);
+    assert!(grown < 80 * MIB, "{} MiB for 40 bodies", grown / MIB);
+    for said in &refused {
+        let told = said.starts_with("HTTP/1.1 503 ") && said.contains("\r\nretry-after: ");
+        assert!(told, "{said}");
+    }
+
+    wire.send(end.as_bytes()).await;
+    let said = wire.says(DEADLINE).await.unwrap_or_default();
+    assert!(said.starts_with("HTTP/1.1 201 "), "{said}");
+    unfinished.shutdown().await;
+    eventually("the budget is free again", async || {
+        let body = json!({"agent": "a", "state": "x".repeat(3 * MIB)});
+        let answer = greedy.try_post("/v1/runs", &body).await;
+        answer.is_ok_and(|it| it.status == 201).then_some(())
+    })
+    .await;
+}
+
+async fn sigterm_answers_what_is_under_way_and_ends_though_clients_hang(on: Engine) {
+    let mut server = Server::start_with(on, "connections.shutdown_ms = 3000").await;
+    let api = server.api();
+    api.get("/healthz").await.is(200);
+    let mut half = Wire::with(&api, HALF).await;
+    let mut never = Wire::posting(&api, "/v1/runs", 1_000).await;
+    never.send(b"{\"agent\":").await;
+    let body = json!({"id": unique("run"), "agent": "a"}).to_string();
+    let (start, end) = body.split_at(10);
+    let mut slow = Wire::posting(&api, "/v1/runs", body.len()).await;
+    slow.send(start.as_bytes()).await;
+    until_open(&api, 4).await;
+    let answered = async {
+        // Its end comes when the server is stopping already: that is told by its door.
+        let (base, _) = api.parts();
+        let address = base.trim_start_matches("http://");
+        eventually("nobody is let in any more", async || {
+            tokio::net::TcpStream::connect(address).await.err()
+        })
+        .await;
+        slow.send(end.as_bytes()).await;
+        slow.rest().await
+    };
+    let (said, ()) = tokio::join!(answered, server.terminates_within(DEADLINE));
+    assert!(said.starts_with("HTTP/1.1 201 "), "{said}");
+    assert!(said.contains("\r\nconnection: close\r\n"), "{said}");
+    assert_eq!(half.rest().await, "");
+    assert_eq!(never.rest().await, "");
+}
+
+async fn a_server_that_nobody_asks_anything_ends_at_once(on: Engine) {
+    let mut server = Server::start_with(on, "connections.shutdown_ms = 600000").await;
+    let api = server.api();
+    api.get("/healthz").await.is(200);
+    let _idle = Wire::with(&api, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    let _half = Wire::with(&api, HALF).await;
+    until_open(&api, 3).await;
+    server.terminates_within(Duration::from_secs(15)).await;
+}
+
+macro_rules! on_one_engine {
+    ($($test:ident),+ $(,)?) => {
+        mod sqlite {
+            use super::*;
+            $(#[test] fn $test() { run(Engine::Sqlite, super::$test) })+
+        }
+    };
+}
+on_one_engine!(
+    a_thousand_half_sent_requests_cost_little,
+    who_does_not_go_on_is_cut_off,
+    one_address_has_its_share_of_connections,
+    unfinished_bodies_stay_within_their_budget,
+    sigterm_answers_what_is_under_way_and_ends_though_clients_hang,
+    a_server_that_nobody_asks_anything_ends_at_once,
+);
