@@ -9,6 +9,7 @@ use futures::StreamExt;
 use serde::de::DeserializeOwned;
 
 use super::{App, problem::Refusal};
+use crate::aside::{LONG, aside};
 use crate::domain::{
     Code, Hash, Problem, RunId,
     ids::run_id,
@@ -29,11 +30,21 @@ impl<T: DeserializeOwned + Check> FromRequest<App> for Strict<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
         let limit = app.limits.body_max;
         let bytes = read(request.into_body(), limit).await?;
-        let body: T = parse(&bytes)?;
+        let values_max = app.limits.values_max;
+        Ok(match bytes.len() > LONG {
+            true => aside(|| Self::parsed(&bytes, values_max)).await?,
+            false => Self::parsed(&bytes, values_max)?,
+        })
+    }
+}
+
+impl<T: DeserializeOwned + Check> Strict<T> {
+    fn parsed(bytes: &[u8], values_max: usize) -> Result<Self, Problem> {
+        let body: T = parse(bytes, values_max)?;
         body.check()?;
         Ok(Self {
             body,
-            hash: Hash::of_bytes(&bytes),
+            hash: Hash::of_bytes(bytes),
         })
     }
 }
@@ -58,8 +69,8 @@ async fn read(body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
     }
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    json::check(bytes, OBJECTS)?;
+fn parse<T: DeserializeOwned>(bytes: &[u8], values_max: usize) -> Result<T, Problem> {
+    json::check(bytes, OBJECTS, values_max)?;
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     parser.disable_recursion_limit();
     let body = serde_path_to_error::deserialize(&mut parser).map_err(|error| {

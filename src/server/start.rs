@@ -7,7 +7,10 @@ use tokio_util::sync::CancellationToken;
 use super::{
     App, auth::Access, config::Config, live::Hub, router, site::Site, telemetry, workers::Workers,
 };
-use crate::store::{Error, Store};
+use crate::{
+    domain::tree::StateMax,
+    store::{Error, Store},
+};
 
 /// A server that answers.
 pub struct Running {
@@ -30,7 +33,11 @@ impl Running {
 }
 
 pub async fn start(config: Config) -> Result<Running, Error> {
-    let store = Store::connect(&config.store, config.limits.state_max).await?;
+    let state_max = StateMax {
+        bytes: config.limits.state_max,
+        values: config.limits.values_max,
+    };
+    let store = Store::connect_within(&config.store, state_max).await?;
     store.migrate().await?;
     store.come_back().await?;
     let listener = TcpListener::bind(config.listen)

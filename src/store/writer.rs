@@ -2,6 +2,9 @@
 //!
 //! A command decides first and writes then, so a refusal leaves the group untouched. Trouble with the database
 //! spoils the whole group: it is rolled back and each command runs again alone.
+//!
+//! Commands that bring megabytes wait in a queue of their own and run alone, one after each group of the others: a
+//! heartbeat never waits for more than one of them.
 
 use async_trait::async_trait;
 use futures::FutureExt;
@@ -9,19 +12,35 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
+    Store,
     engine::{CommitError, Engine},
     error::Error,
     tx::Tx,
     warm::Warm,
 };
+use crate::domain::tree::StateMax;
 
 const QUEUE: usize = 4_096;
+/// Heavy commands that may wait; each holds megabytes.
+const HEAVY_QUEUE: usize = 64;
 const GROUP: usize = 256;
 
 /// One change of the store: what it needs, and how it is made. It may be applied more than once.
 #[async_trait]
 pub trait Command: Send + Sync + 'static {
     type Answer: Send + 'static;
+
+    /// What takes long and needs no transaction, done before the command is queued: to parse, hash, compare, compress
+    /// and check. What the command relies on then has to be looked at again when it is applied.
+    async fn prepare(&mut self, _store: &Store) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// It writes or reads so much that others should not share its transaction.
+    fn heavy(&self) -> bool {
+        false
+    }
+
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Answer, Error>;
 }
 
@@ -65,30 +84,41 @@ impl<C: Command> Job for Pending<C> {
 #[derive(Clone)]
 pub struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
+    heavy: mpsc::Sender<Box<dyn Job>>,
 }
 
 impl Writer {
     /// Starts the writer; `head` tells the newest event number after each transaction.
-    pub fn start(engine: Arc<dyn Engine>, head: watch::Sender<i64>, state_max: usize) -> Self {
+    pub fn start(
+        engine: Arc<dyn Engine>,
+        head: watch::Sender<i64>,
+        warm: Arc<Warm>,
+        state_max: StateMax,
+    ) -> Self {
         let (queue, jobs) = mpsc::channel(QUEUE);
+        let (heavy, heavy_jobs) = mpsc::channel(HEAVY_QUEUE);
         let group = Group {
             engine,
-            warm: Arc::default(),
+            warm,
             head,
             state_max,
         };
-        tokio::spawn(group.serve(jobs));
-        Self { queue }
+        tokio::spawn(group.serve(jobs, heavy_jobs));
+        Self { queue, heavy }
     }
 
     pub async fn write<C: Command>(&self, command: C) -> Result<C::Answer, Error> {
         let (reply, answer) = oneshot::channel();
+        let queue = match command.heavy() {
+            true => &self.heavy,
+            false => &self.queue,
+        };
         let job = Box::new(Pending {
             command,
             answer: None,
             reply,
         });
-        self.queue.send(job).await.map_err(|_| Error::Busy)?;
+        queue.send(job).await.map_err(|_| Error::Busy)?;
         answer.await.map_err(|_| Error::Busy)?
     }
 }
@@ -97,27 +127,50 @@ struct Group {
     engine: Arc<dyn Engine>,
     warm: Arc<Warm>,
     head: watch::Sender<i64>,
-    state_max: usize,
+    state_max: StateMax,
 }
 
 impl Group {
-    async fn serve(self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+    async fn serve(
+        self,
+        mut jobs: mpsc::Receiver<Box<dyn Job>>,
+        mut heavy: mpsc::Receiver<Box<dyn Job>>,
+    ) {
         let mut waiting = Vec::with_capacity(GROUP);
-        while jobs.recv_many(&mut waiting, GROUP).await > 0 {
-            metrics::histogram!("step47_group_size").record(waiting.len() as f64);
-            let group = std::mem::take(&mut waiting);
-            let Err((group, error)) = self.guarded(group).await else {
-                continue;
-            };
-            if group.len() == 1 {
-                refuse(group, error);
-                continue;
-            }
-            tracing::warn!(%error, "a group of writes failed; each runs again alone");
-            for job in group {
-                if let Err((alone, error)) = self.guarded(vec![job]).await {
-                    refuse(alone, error);
+        loop {
+            let quick = tokio::select! {
+                biased;
+                some = jobs.recv_many(&mut waiting, GROUP) => match some {
+                    0 => return,
+                    _ => true,
+                },
+                Some(alone) = heavy.recv() => {
+                    waiting.push(alone);
+                    false
                 }
+            };
+            self.turn(std::mem::take(&mut waiting)).await;
+            // However many quick ones come, a heavy one gets its turn.
+            if quick && let Ok(alone) = heavy.try_recv() {
+                self.turn(vec![alone]).await;
+            }
+        }
+    }
+
+    /// Runs a group; if the database fails, each of it alone.
+    async fn turn(&self, group: Vec<Box<dyn Job>>) {
+        metrics::histogram!("step47_group_size").record(group.len() as f64);
+        let Err((group, error)) = self.guarded(group).await else {
+            return;
+        };
+        if group.len() == 1 {
+            refuse(group, error);
+            return;
+        }
+        tracing::warn!(%error, "a group of writes failed; each runs again alone");
+        for job in group {
+            if let Err((alone, error)) = self.guarded(vec![job]).await {
+                refuse(alone, error);
             }
         }
     }

@@ -21,6 +21,8 @@ mod evidence;
 mod failures;
 mod gates;
 mod hostile_bodies;
+mod hostile_schemas;
+mod large_requests;
 mod leases;
 mod limits;
 mod lists;
