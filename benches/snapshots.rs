@@ -49,10 +49,7 @@ async fn ours(
     let create: protocol::CreateRun =
         body(json!({"agent": "bench", "state": states::first(shape, texts)}));
     store
-        .write(Create {
-            id: run.clone(),
-            body: create,
-        })
+        .write(Create::new(run.clone(), create))
         .await
         .expect("created");
     let lease: protocol::LeaseRun = body(json!({"worker": "bench", "ttl_ms": 3_600_000}));
@@ -64,11 +61,7 @@ async fn ours(
         .await
         .expect("leased");
     let step = |i: usize| json!({"key": format!("step-{i}"), "name": "answer"});
-    let first = Begin {
-        run: run.clone(),
-        epoch: Epoch(1),
-        step: body(step(1)),
-    };
+    let first = Begin::new(run.clone(), Epoch(1), body(step(1)));
     store.write(first).await.expect("begun");
     let mut changed = 0;
     let began = Instant::now();
@@ -79,11 +72,7 @@ async fn ours(
         if i < steps {
             commit["next"] = step(i + 1);
         }
-        let command = Commit {
-            run: run.clone(),
-            seq: i as i64,
-            body: body(commit),
-        };
+        let command = Commit::new(run.clone(), i as i64, body(commit));
         store.write(command).await.expect("committed");
     }
     let per_second = steps as f64 / began.elapsed().as_secs_f64();

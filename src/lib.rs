@@ -12,6 +12,8 @@ pub mod api;
 #[cfg(feature = "web")]
 pub mod app;
 #[cfg(feature = "ssr")]
+mod aside;
+#[cfg(feature = "ssr")]
 pub mod cli;
 #[cfg(feature = "client")]
 pub mod client;

@@ -75,11 +75,7 @@ pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
             ..Decide::new(order.kind)
         };
         body.check()?;
-        let command = Decision {
-            run: run.clone(),
-            author: author.clone(),
-            body,
-        };
+        let command = Decision::new(run.clone(), author.clone(), body);
         let refused = store.write(command).await.map_err(Error::problem).err();
         decided.push(Decided {
             run,

@@ -105,11 +105,7 @@ pub async fn check(
             state
         }
     };
-    let checked = jsonschema::validator_for(&schema)
-        .map_err(|error| Problem::invalid("state_schema", error))?;
-    let errors = checked.iter_errors(&state).take(ERRORS_MAX);
-    let said = errors.map(|error| (error.instance_path().to_string(), error.to_string()));
-    Ok(said.collect())
+    Ok(store.misfits(schema, state, ERRORS_MAX).await?)
 }
 
 /// What a schema says at most at once.

@@ -27,6 +27,11 @@ impl Hash {
         }
     }
 
+    /// Of a list of values that were hashed before.
+    pub fn of_list(items: impl IntoIterator<Item = Self>) -> Self {
+        array(items.into_iter())
+    }
+
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }

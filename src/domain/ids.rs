@@ -19,6 +19,15 @@ impl RunId {
         &self.0
     }
 
+    /// Whether a run may be named so from now on. A browser takes `/runs/..` for the page above, so such a run could
+    /// not be looked at; one that an earlier version let in stays readable in lists and events.
+    pub fn reachable(&self) -> Result<(), String> {
+        match self.as_str() {
+            "." | ".." => Err("a run cannot be named . or ..: no URL leads to it".into()),
+            _ => Ok(()),
+        }
+    }
+
     /// The last ten characters: enough to tell runs apart on a screen.
     pub fn short(&self) -> &str {
         let cut = self.0.len().saturating_sub(10);
@@ -121,6 +130,21 @@ pub fn provider_key(run: &RunId, seq: i64, generation: i64) -> String {
 
 /// Parses a run id that came in a path.
 pub fn run_id(text: &str) -> Result<RunId, Problem> {
-    text.parse()
-        .map_err(|why: String| Problem::invalid("id", why))
+    text.parse::<RunId>()
+        .and_then(|id| id.reachable().map(|()| id))
+        .map_err(|why| Problem::invalid("id", why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_no_url_leads_to_is_refused_in_a_path() {
+        for id in [".", ".."] {
+            assert_eq!(run_id(id).unwrap_err().fields["path"], "id");
+            assert!(id.parse::<RunId>().is_ok(), "what is stored stays readable");
+        }
+        assert!(run_id("...").is_ok() && run_id("a.b").is_ok());
+    }
 }

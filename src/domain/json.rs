@@ -14,12 +14,16 @@ const ENVELOPE: usize = 6;
 
 /// Refuses a body that the protocol does not accept; what is left, `serde_json` judges.
 /// `objects` are the places where an object is expected and a list is not (`*` is any item of a list).
-pub fn check(body: &[u8], objects: &[&str]) -> Result<(), Problem> {
+/// A body of few letters can hold millions of values, each of which costs far more than its letters: `values_max`
+/// bounds them.
+pub fn check(body: &[u8], objects: &[&str], values_max: usize) -> Result<(), Problem> {
     Scanner {
         body,
         at: 0,
         open: Vec::new(),
         objects,
+        values: 0,
+        values_max,
     }
     .scan()
 }
@@ -31,6 +35,32 @@ pub fn depth(value: &Value) -> usize {
         Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
         _ => 0,
     }
+}
+
+/// How many values a value holds, with itself.
+pub fn values(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(values).sum::<usize>(),
+        Value::Object(map) => 1 + map.values().map(values).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// Whether it takes about so many bytes or more; looks no further than it has to.
+pub fn is_long(value: &Value, bytes: usize) -> bool {
+    fn left(value: &Value, room: usize) -> Option<usize> {
+        // A small value is as much work as a few letters.
+        let room = room.checked_sub(8)?;
+        match value {
+            Value::String(text) => room.checked_sub(text.len()),
+            Value::Array(items) => items.iter().try_fold(room, |room, item| left(item, room)),
+            Value::Object(map) => map.iter().try_fold(room, |room, (key, item)| {
+                left(item, room.checked_sub(key.len())?)
+            }),
+            _ => Some(room),
+        }
+    }
+    left(value, bytes).is_none()
 }
 
 pub fn check_depth(path: &str, value: &Value) -> Result<(), Problem> {
@@ -118,6 +148,8 @@ struct Scanner<'a> {
     at: usize,
     open: Vec<Open>,
     objects: &'a [&'a str],
+    values: usize,
+    values_max: usize,
 }
 
 impl Scanner<'_> {
@@ -134,7 +166,7 @@ impl Scanner<'_> {
                     self.open.pop();
                     self.at += 1;
                 }
-                b',' => self.comma(),
+                b',' => self.comma()?,
                 b'"' => self.string()?,
                 b'-' | b'0'..=b'9' => self.number()?,
                 _ => self.at += 1,
@@ -156,16 +188,26 @@ impl Scanner<'_> {
         }
         self.open.push(container);
         self.at += 1;
-        Ok(())
+        self.count()
     }
 
-    fn comma(&mut self) {
+    fn comma(&mut self) -> Result<(), Problem> {
         match self.open.last_mut() {
             Some(Open::Array(index)) => *index += 1,
             Some(Open::Object { expects_key, .. }) => *expects_key = true,
             None => {}
         }
         self.at += 1;
+        self.count()
+    }
+
+    /// One more value: each has a bracket or a comma of its own, or is the first one in a list or an object.
+    fn count(&mut self) -> Result<(), Problem> {
+        self.values += 1;
+        match self.values > self.values_max {
+            true => Err(Problem::too_many("body", self.values_max)),
+            false => Ok(()),
+        }
     }
 
     fn string(&mut self) -> Result<(), Problem> {
@@ -276,7 +318,9 @@ mod tests {
     }
 
     fn refused(body: &str) -> String {
-        check(body.as_bytes(), &[]).expect_err(body).detail
+        check(body.as_bytes(), &[], usize::MAX)
+            .expect_err(body)
+            .detail
     }
 
     #[test]
@@ -310,7 +354,7 @@ mod tests {
             "-9223372036854775808",
             r#"{"a":"{\"a\":1,\"a\":2}"}"#,
         ] {
-            check(body.as_bytes(), &[]).expect(body);
+            check(body.as_bytes(), &[], usize::MAX).expect(body);
         }
     }
 }

@@ -33,6 +33,7 @@ pub mod query;
 pub mod run;
 #[cfg(test)]
 pub mod sample;
+pub mod schema;
 pub mod search;
 pub mod sheet;
 pub mod status;

@@ -183,6 +183,15 @@ impl Problem {
         .with("limit", limit)
     }
 
+    pub fn too_many(path: &str, limit: usize) -> Self {
+        Self::new(
+            Code::TooLarge,
+            format!("{path} holds more than the limit of {limit} JSON values"),
+        )
+        .with("path", path)
+        .with("limit", limit)
+    }
+
     pub fn not_found(what: &str) -> Self {
         Self::new(Code::NotFound, format!("there is no such {what}"))
     }

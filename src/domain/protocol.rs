@@ -24,7 +24,7 @@ mod limits;
 mod made;
 
 pub use begun::{BeginStep, NextStep};
-pub use limits::{Check, LOG_LINES_MAX, OBJECTS, STATE_MAX};
+pub use limits::{Check, LOG_LINES_MAX, OBJECTS, STATE_MAX, VALUES_MAX};
 
 /// Tells an explicit `null` from an absent field.
 fn present<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Value>, D::Error> {

@@ -17,7 +17,7 @@ use super::{
 
 mod patched;
 
-pub use patched::TOO_LARGE;
+pub use patched::Refused;
 pub(super) use patched::index;
 
 #[derive(Debug, Clone)]
@@ -30,8 +30,19 @@ struct Known {
     hash: OnceLock<Hash>,
     /// Bytes of the canonical JSON.
     size: usize,
+    /// Values in it, with itself.
+    values: usize,
     /// No path below is longer; after a removal all may be shorter.
     depth_max: usize,
+}
+
+/// How large a state may be.
+#[derive(Debug, Clone, Copy)]
+pub struct StateMax {
+    /// Bytes of its canonical JSON.
+    pub bytes: usize,
+    /// Values in it: one costs far more than its bytes to hash, to compare and to hold.
+    pub values: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -77,6 +88,14 @@ impl Node {
         }
     }
 
+    fn len(&self) -> usize {
+        match self {
+            Node::Scalar(_) => 0,
+            Node::Array(items) => items.len(),
+            Node::Object(map) => map.len(),
+        }
+    }
+
     /// The child of that name, or at that index.
     fn at(&self, token: &str) -> Option<&Tree> {
         match self {
@@ -108,12 +127,15 @@ impl Tree {
                 2 + commas(map.len()) + entries
             }
         };
-        let depth_max = node.children().map(|t| t.0.depth_max + 1).max();
+        let (values, depth_max) = node.children().fold((1, None), |(values, depth), t| {
+            (values + t.values(), depth.max(Some(t.0.depth_max + 1)))
+        });
         Self(Arc::new(Known {
             depth_max: depth_max.unwrap_or(usize::from(!matches!(node, Node::Scalar(_)))),
             node,
             hash: OnceLock::new(),
             size,
+            values,
         }))
     }
 
@@ -134,6 +156,11 @@ impl Tree {
     /// Bytes of the canonical JSON.
     pub fn size(&self) -> usize {
         self.0.size
+    }
+
+    /// How many values it holds, with itself.
+    pub fn values(&self) -> usize {
+        self.0.values
     }
 
     /// `H(state)`; computed where it is not known yet.
@@ -217,6 +244,7 @@ mod tests {
             "size of {value}"
         );
         assert_eq!(tree.hash(), Hash::of(&value), "hash of {value}");
+        assert_eq!(tree.values(), json::values(&value), "values of {value}");
     }
 
     proptest! {
@@ -250,6 +278,51 @@ mod tests {
         tree.apply(&vec![doubling; 50]).unwrap();
         assert!(tree.size() > 1 << 50);
         assert_eq!(tree.hash(), tree.clone().hash());
+    }
+
+    /// Each of these costs as much as its list is long, and 100,000 may stand in one patch.
+    #[test]
+    fn a_patch_that_shifts_or_copies_a_long_list_again_and_again_is_refused() {
+        let long = Value::from(vec![json!(0); 20_000]);
+        let first = Op::Add {
+            path: "/a/0".into(),
+            value: json!(1),
+        };
+        let copied = [
+            Op::Copy {
+                from: "/a".into(),
+                path: "/b".into(),
+            },
+            Op::Add {
+                path: "/b/-".into(),
+                value: json!(1),
+            },
+        ];
+        for ops in [vec![first; 20_000], vec![copied; 5_000].concat()] {
+            let mut tree = Tree::from(json!({"a": long}));
+            let before = tree.clone();
+            let refused = tree.apply(&ops).unwrap_err();
+            assert_eq!(refused.why, Refused::WORK, "{refused}");
+            assert!(tree.same(&before));
+        }
+    }
+
+    #[test]
+    fn a_state_may_not_grow_beyond_so_many_values() {
+        let max = StateMax {
+            bytes: usize::MAX,
+            values: 1_000,
+        };
+        let double = Op::Copy {
+            from: "/a".into(),
+            path: "/a/-".into(),
+        };
+        let mut tree = Tree::from(json!({"a": [1, 2, 3]}));
+        let refused = tree.apply_within(&vec![double; 50], max).unwrap_err();
+        assert_eq!(refused.why, Refused::VALUES, "{refused}");
+        let mut larger = Tree::from(json!({"a": vec![0; 2_000], "b": 1}));
+        let less = Op::Remove { path: "/b".into() };
+        larger.apply_within(&[less], max).unwrap();
     }
 
     #[test]

@@ -2,7 +2,11 @@
 
 use serde_json::Value;
 
-use super::{json, patch, problem::Problem, protocol::STATE_MAX};
+use super::{
+    json, patch,
+    problem::Problem,
+    protocol::{STATE_MAX, VALUES_MAX},
+};
 
 /// What is wrong, and where; lines count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +48,7 @@ pub fn read(text: &str) -> Result<Value, Wrong> {
         line: error.line().max(1),
         what: spoken(&error),
     })?;
-    json::check(text.as_bytes(), &[])
+    json::check(text.as_bytes(), &[], VALUES_MAX)
         .and_then(|()| json::check_depth("", &value))
         .map_err(|problem| Wrong::of(text, &problem))?;
     Ok(value)

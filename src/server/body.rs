@@ -11,6 +11,7 @@ use futures::StreamExt;
 use serde::de::DeserializeOwned;
 
 use super::{App, problem::Refusal};
+use crate::aside::{LONG, aside};
 use crate::domain::{
     Code, Hash, Problem, RunId,
     access::Principal,
@@ -32,11 +33,21 @@ impl<T: DeserializeOwned + Check> FromRequest<App> for Strict<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
         let limit = app.limits.body_max;
         let bytes = read(request.into_body(), limit).await?;
-        let body: T = parse(&bytes)?;
+        let values_max = app.limits.values_max;
+        Ok(match bytes.len() > LONG {
+            true => aside(|| Self::parsed(&bytes, values_max)).await?,
+            false => Self::parsed(&bytes, values_max)?,
+        })
+    }
+}
+
+impl<T: DeserializeOwned + Check> Strict<T> {
+    fn parsed(bytes: &[u8], values_max: usize) -> Result<Self, Problem> {
+        let body: T = parse(bytes, values_max)?;
         body.check()?;
         Ok(Self {
             body,
-            hash: Hash::of_bytes(&bytes),
+            hash: Hash::of_bytes(bytes),
         })
     }
 }
@@ -82,8 +93,8 @@ pub async fn within_limit(State(app): State<App>, mut request: Request, next: Ne
 }
 
 /// JSON as the protocol accepts it; what is wrong is named by its place.
-pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    json::check(bytes, OBJECTS)?;
+pub fn parse<T: DeserializeOwned>(bytes: &[u8], values_max: usize) -> Result<T, Problem> {
+    json::check(bytes, OBJECTS, values_max)?;
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     parser.disable_recursion_limit();
     let body = serde_path_to_error::deserialize(&mut parser).map_err(|error| {

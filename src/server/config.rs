@@ -27,6 +27,7 @@ struct File {
     public_url: Option<String>,
     body_max: Option<usize>,
     state_max: Option<usize>,
+    values_max: Option<usize>,
     viewers_max: Option<usize>,
     metrics_public: Option<bool>,
     hosts: Vec<String>,
@@ -38,6 +39,8 @@ struct File {
 pub struct Limits {
     pub body_max: usize,
     pub state_max: usize,
+    /// JSON values in one body, and in one state.
+    pub values_max: usize,
     pub viewers_max: usize,
     pub connections: Connections,
     pub seats: Places,
@@ -168,6 +171,9 @@ impl Config {
             limits: Limits {
                 body_max,
                 state_max: file.state_max.unwrap_or(crate::domain::protocol::STATE_MAX),
+                values_max: file
+                    .values_max
+                    .unwrap_or(crate::domain::protocol::VALUES_MAX),
                 viewers_max: file.viewers_max.unwrap_or(VIEWERS_MAX),
                 connections: file.connections,
                 seats: file.seats,

@@ -116,9 +116,9 @@ impl Seats<String> {
     }
 }
 
-/// Whom places are counted for. People and tokens of one name and role share theirs.
+/// Whom places are counted for: a person or a token, by name.
 pub fn identity(who: Option<&Principal>) -> String {
-    who.map_or_else(String::new, |who| format!("{} {}", who.role, who.name))
+    who.map_or_else(String::new, |who| format!("{} {}", who.kind, who.name))
 }
 
 /// Places that are given back when this is dropped.

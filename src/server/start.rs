@@ -8,7 +8,10 @@ use super::{
     App, auth::Access, bodies, config::Config, connections, host::Hosts, live::Hub, rooms::Rooms,
     router, site::Site, telemetry, workers::Workers, wrong_tokens::WrongTokens,
 };
-use crate::store::{Error, Store};
+use crate::{
+    domain::tree::StateMax,
+    store::{Error, Store},
+};
 
 /// After the last connection is closed: for the store.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -40,7 +43,11 @@ impl Running {
 }
 
 pub async fn start(config: Config) -> Result<Running, Error> {
-    let store = Store::connect(&config.store, config.limits.state_max).await?;
+    let state_max = StateMax {
+        bytes: config.limits.state_max,
+        values: config.limits.values_max,
+    };
+    let store = Store::connect_within(&config.store, state_max).await?;
     store.migrate().await?;
     store.come_back().await?;
     let listener = TcpListener::bind(config.listen)

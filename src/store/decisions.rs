@@ -20,11 +20,7 @@ impl Store {
         body: Decide,
     ) -> Result<DecideAnswer, Problem> {
         let (kind, step) = (body.kind, body.step);
-        let command = Command {
-            run: run.clone(),
-            author: author.clone(),
-            body,
-        };
+        let command = Command::new(run.clone(), author.clone(), body);
         let decided = self.write(command).await.map_err(Error::problem);
         if let Err(problem) = &decided {
             self.refused_decision(&author, &run, kind, step, problem)

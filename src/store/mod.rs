@@ -6,6 +6,7 @@ pub mod access;
 pub mod audit;
 mod bulk;
 pub mod commands;
+mod content;
 mod decisions;
 mod driver;
 pub mod engine;
@@ -42,10 +43,29 @@ use tokio::sync::watch;
 pub use error::Error;
 pub use writer::Command;
 
-use crate::domain::{Time, Trouble, protocol::STATE_MAX};
+use crate::{
+    aside::{LONG, aside, aside_with},
+    domain::{
+        RunId, Time, Trouble,
+        protocol::{STATE_MAX, VALUES_MAX},
+        tree::StateMax,
+    },
+};
 use engine::Engine;
 use health::Health;
+use rows::{Opened, RunRow, StoredContent};
+use snapshots::Held;
+use warm::Warm;
 use writer::Writer;
+
+/// What was read, unless it is damaged: what is prepared from it is then left to the command, which refuses.
+fn sound<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if error.is_damage() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
 
 /// A handle on the store; clones share it.
 #[derive(Clone)]
@@ -53,6 +73,9 @@ pub struct Store {
     engine: Arc<dyn Engine>,
     writer: Writer,
     health: Arc<Health>,
+    warm: Arc<Warm>,
+    state_max: StateMax,
+    schemas: schema::Checker,
     /// The newest event number that this process knows of.
     head: watch::Receiver<i64>,
     wake: watch::Sender<i64>,
@@ -71,7 +94,16 @@ impl Store {
     }
 
     /// Opens without migrating.
-    pub async fn connect(url: &str, state_max: usize) -> Result<Self, Error> {
+    pub async fn connect(url: &str, state_bytes_max: usize) -> Result<Self, Error> {
+        let state_max = StateMax {
+            bytes: state_bytes_max,
+            values: VALUES_MAX,
+        };
+        Self::connect_within(url, state_max).await
+    }
+
+    /// The same, with both limits of a state.
+    pub async fn connect_within(url: &str, state_max: StateMax) -> Result<Self, Error> {
         let engine: Arc<dyn Engine> = match url.split_once(':') {
             Some(("sqlite", _)) => Arc::new(sqlite::SqliteEngine::open(url).await?),
             Some(("postgres" | "postgresql", _)) => {
@@ -87,11 +119,21 @@ impl Store {
         };
         let (wake, head) = watch::channel(0);
         let health = Arc::new(Health::default());
-        let writer = Writer::start(engine.clone(), wake.clone(), health.clone(), state_max);
+        let warm = Arc::<Warm>::default();
+        let writer = Writer::start(
+            engine.clone(),
+            wake.clone(),
+            health.clone(),
+            warm.clone(),
+            state_max,
+        );
         Ok(Self {
             engine,
             writer,
             health,
+            warm,
+            state_max,
+            schemas: schema::Checker::default(),
             head,
             wake,
             recent: timeline::Recent::default(),
@@ -161,8 +203,51 @@ impl Store {
         self.engine.read().await?.now().await
     }
 
-    pub async fn write<C: Command>(&self, command: C) -> Result<C::Answer, Error> {
+    /// Prepares the command, then lets the writer apply it.
+    pub async fn write<C: Command>(&self, mut command: C) -> Result<C::Answer, Error> {
+        command.prepare(self).await?;
         self.writer.write(command).await
+    }
+
+    /// The run's newest state, read before the writer needs it and kept at hand for it: a large one takes seconds.
+    /// `None` if it cannot be had; the command that needs it says why.
+    async fn at_hand(&self, run: &RunId) -> Result<Option<Held>, Error> {
+        let mut conn = self.engine.read().await?;
+        let Some(row) = sound(RunRow::load(&mut *conn, run).await)?.flatten() else {
+            return Ok(None);
+        };
+        if let Some(held) = self.warm.peek(run, row.snapshot, row.hash) {
+            return Ok(Some(held));
+        }
+        let read = snapshots::load(&mut *conn, run, row.snapshot, row.hash);
+        let held = sound(aside_with(read).await)?;
+        if let Some(held) = &held {
+            self.warm.put_absent(run, held);
+        }
+        Ok(held)
+    }
+
+    /// Opens what else is large in a run, for [`tx::Tx::detail`].
+    async fn open_content(&self, run: &RunId) -> Result<(), Error> {
+        let mut conn = self.engine.read().await?;
+        let stored = sound(StoredContent::of_long(&mut *conn, run, LONG).await)?.flatten();
+        drop(conn);
+        let known = self.warm.content(run);
+        let Some(stored) = stored.filter(|it| known.is_none_or(|known| known.stored != *it)) else {
+            return Ok(());
+        };
+        if let Some(content) = sound(aside(|| stored.open()).await)? {
+            self.warm.keep_content(run, Opened { stored, content });
+        }
+        Ok(())
+    }
+
+    /// Reads a state that the writer would have to read otherwise.
+    async fn warm_up(&self, run: &RunId) -> Result<(), Error> {
+        match self.warm.has(run) {
+            true => Ok(()),
+            false => self.at_hand(run).await.map(drop),
+        }
     }
 
     pub async fn close(&self) {

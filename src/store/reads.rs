@@ -195,11 +195,17 @@ impl Store {
 
     /// A run that a worker could take now; asked before the writer is.
     pub async fn runnable(&self, agents: Option<&[String]>) -> Result<bool, Error> {
+        Ok(self.next_runnable(agents).await?.is_some())
+    }
+
+    pub(super) async fn next_runnable(
+        &self,
+        agents: Option<&[String]>,
+    ) -> Result<Option<RunId>, Error> {
         let mut conn = self.engine.read().await?;
         let now = conn.now().await?;
-        Ok(super::commands::oldest(&mut *conn, agents, now, 0)
-            .await?
-            .is_some())
+        let oldest = super::commands::oldest(&mut *conn, agents, now, 0).await?;
+        Ok(oldest.map(|(_, run)| run))
     }
 
     /// Ends the leases of these runs that ran out. A damaged one keeps none of the others waiting.

@@ -13,6 +13,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{
+    content::Content,
     engine::{Connection, Param, Row, params, read_json},
     error::Error,
     rows::text,
@@ -257,9 +258,14 @@ pub fn sound<T>(read: Result<T, Error>) -> Option<T> {
 /// JSON behind its own hash: a flipped bit in either is noticed when it is read. An empty list says it all.
 pub fn sealed(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
-    match value.as_array().is_some_and(Vec::is_empty) {
-        true => EMPTY.to_owned(),
-        false => format!("{}{}", Hash::of(&value), text(&value)),
+    Content::of(&value).sealed()
+}
+
+/// The same of what was hashed before.
+pub(super) fn seal_text(hash: Hash, text: &str) -> String {
+    match text {
+        EMPTY => EMPTY.to_owned(),
+        text => format!("{hash}{text}"),
     }
 }
 

@@ -18,7 +18,8 @@ use super::{
     warm::Warm,
 };
 use crate::domain::{
-    Event, EventKind, Hash, Problem, RunId, Time, audit::AuditEntry, lease::LeaseEnd, terms::terms,
+    Event, EventKind, Hash, Problem, RunDetail, RunId, Time, audit::AuditEntry, lease::LeaseEnd,
+    terms::terms, tree::StateMax,
 };
 
 static EVENTS: Bulk = Bulk {
@@ -59,14 +60,14 @@ pub struct Tx {
     /// Terms that runs are found by from now on.
     terms: HashSet<(i64, String)>,
     warm: Arc<Warm>,
-    pub state_max: usize,
+    pub state_max: StateMax,
 }
 
 impl Tx {
     pub async fn begin(
         engine: &dyn Engine,
         warm: Arc<Warm>,
-        state_max: usize,
+        state_max: StateMax,
     ) -> Result<Self, Error> {
         let mut conn = engine.write().await?;
         let row = conn
@@ -181,6 +182,18 @@ impl Tx {
             }
             None => snapshots::load(&mut *self.conn, &run.id, run.snapshot, run.hash).await,
         }
+    }
+
+    /// The run with what only its own page needs. What is large was opened before the transaction, and counts if it is
+    /// still what is stored.
+    pub async fn detail(&mut self, run: &RunRow) -> Result<RunDetail, Error> {
+        let stored = run.stored_content(&mut *self.conn).await?;
+        let known = self.warm.content(&run.id);
+        let content = match known.filter(|it| it.stored == stored) {
+            Some(known) => known.content.clone(),
+            None => stored.open()?,
+        };
+        run.detail_of(&mut *self.conn, content).await
     }
 
     pub fn hold(&mut self, run: &RunId, held: Held) {

@@ -3,16 +3,19 @@
 //! An entry counts only if the run's row names the same snapshot and hash: another server may have written.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::Mutex,
+    sync::{Arc, Mutex},
 };
 
-use super::snapshots::Held;
+use super::{rows::Opened, snapshots::Held};
 use crate::domain::{Hash, RunId};
 
 /// A tree takes several times its JSON; this bounds the JSON.
 const BYTES_MAX: usize = 64 << 20;
+
+/// Bytes in memory of what else is large in runs.
+const CONTENT_MAX: usize = 128 << 20;
 
 /// Terms of one run that are kept; the ones after are not searched for.
 const RUN_TERMS_MAX: usize = 200;
@@ -29,6 +32,8 @@ struct Inner {
     order: BTreeMap<u64, RunId>,
     bytes: usize,
     used: u64,
+    /// Runs with large inputs or results, as they were opened, the oldest first, with what each takes.
+    contents: VecDeque<(RunId, Arc<Opened>, usize)>,
     terms: HashMap<i64, HashSet<u64>>,
     term_count: usize,
 }
@@ -37,6 +42,50 @@ impl Warm {
     pub fn take(&self, run: &RunId, snapshot: i64, hash: Hash) -> Option<Held> {
         let held = self.0.lock().ok()?.remove(run)?;
         (held.snapshot == snapshot && held.hash == hash).then_some(held)
+    }
+
+    /// A copy, which leaves the original at hand.
+    pub fn peek(&self, run: &RunId, snapshot: i64, hash: Hash) -> Option<Held> {
+        let inner = self.0.lock().ok()?;
+        let (held, _) = inner.states.get(run)?;
+        (held.snapshot == snapshot && held.hash == hash).then(|| held.clone())
+    }
+
+    /// What is in a run, if it is large and was opened lately.
+    pub fn content(&self, run: &RunId) -> Option<Arc<Opened>> {
+        let inner = self.0.lock().ok()?;
+        let found = inner.contents.iter().find(|(of, _, _)| of == run);
+        found.map(|(_, opened, _)| opened.clone())
+    }
+
+    pub fn keep_content(&self, run: &RunId, opened: Opened) {
+        let Ok(mut inner) = self.0.lock() else { return };
+        let bytes = opened.bytes();
+        inner.contents.retain(|(of, _, _)| of != run);
+        let kept = (run.clone(), Arc::new(opened), bytes);
+        inner.contents.push_back(kept);
+        let sum = |inner: &Inner| {
+            inner
+                .contents
+                .iter()
+                .map(|(_, _, bytes)| bytes)
+                .sum::<usize>()
+        };
+        while sum(&inner) > CONTENT_MAX && inner.contents.len() > 1 {
+            inner.contents.pop_front();
+        }
+    }
+
+    pub fn has(&self, run: &RunId) -> bool {
+        let inner = self.0.lock();
+        inner.is_ok_and(|inner| inner.states.contains_key(run))
+    }
+
+    /// Keeps what a reader found, unless the writer has been there since.
+    pub fn put_absent(&self, run: &RunId, held: &Held) {
+        if !self.has(run) {
+            self.put(run.clone(), held.clone());
+        }
     }
 
     pub fn put(&self, run: RunId, held: Held) {
@@ -101,12 +150,11 @@ fn fingerprint(term: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Time;
     use serde_json::json;
 
-    fn held(run: &RunId, bytes: usize) -> Held {
+    fn held(bytes: usize) -> Held {
         let state = json!({"text": "x".repeat(bytes)});
-        Held::initial(run, Time(0), state).unwrap().0
+        Held::initial(state.into()).unwrap().0
     }
 
     #[test]
@@ -116,10 +164,10 @@ mod tests {
             .map(|i| format!("run-{i}").parse().unwrap())
             .collect();
         for run in &runs {
-            warm.put(run.clone(), held(run, BYTES_MAX / 8));
+            warm.put(run.clone(), held(BYTES_MAX / 8));
         }
         let kept = |run: &RunId| {
-            let known = held(run, BYTES_MAX / 8);
+            let known = held(BYTES_MAX / 8);
             warm.take(run, 0, known.hash).is_some()
         };
         assert!(warm.0.lock().unwrap().bytes <= BYTES_MAX);

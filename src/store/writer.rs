@@ -2,6 +2,9 @@
 //!
 //! A command decides first and writes then, so a refusal leaves the group untouched. Trouble with the database
 //! spoils the whole group: it is rolled back and each command runs again alone.
+//!
+//! Commands that bring megabytes wait in a queue of their own and run alone, one after each group of the others: a
+//! heartbeat never waits for more than one of them.
 
 use async_trait::async_trait;
 use futures::FutureExt;
@@ -15,6 +18,7 @@ use std::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
+    Store,
     commands::Grace,
     engine::{CommitError, Engine},
     error::Error,
@@ -23,9 +27,11 @@ use super::{
     tx::Tx,
     warm::Warm,
 };
-use crate::domain::Time;
+use crate::domain::{Time, tree::StateMax};
 
 const QUEUE: usize = 4_096;
+/// Heavy commands that may wait; each holds megabytes.
+const HEAVY_QUEUE: usize = 64;
 const GROUP: usize = 256;
 /// Commands of a spoilt group that are tried alone in vain, one after the other, before the rest is refused for the same
 /// trouble: one that is too large for what is left of the disk does not keep the others from being tried.
@@ -37,6 +43,18 @@ const AWAY_MS: i64 = 2_500;
 #[async_trait]
 pub trait Command: Send + Sync + 'static {
     type Answer: Send + 'static;
+
+    /// What takes long and needs no transaction, done before the command is queued: to parse, hash, compare, compress
+    /// and check. What the command relies on then has to be looked at again when it is applied.
+    async fn prepare(&mut self, _store: &Store) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// It writes or reads so much that others should not share its transaction.
+    fn heavy(&self) -> bool {
+        false
+    }
+
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Answer, Error>;
 }
 
@@ -81,6 +99,7 @@ impl<C: Command> Job for Pending<C> {
 pub struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
     lived: Arc<AtomicI64>,
+    heavy: mpsc::Sender<Box<dyn Job>>,
 }
 
 impl Writer {
@@ -89,20 +108,26 @@ impl Writer {
         engine: Arc<dyn Engine>,
         head: watch::Sender<i64>,
         health: Arc<Health>,
-        state_max: usize,
+        warm: Arc<Warm>,
+        state_max: StateMax,
     ) -> Self {
         let (queue, jobs) = mpsc::channel(QUEUE);
+        let (heavy, heavy_jobs) = mpsc::channel(HEAVY_QUEUE);
         let lived = Arc::new(AtomicI64::new(0));
         let group = Group {
             engine,
-            warm: Arc::default(),
+            warm,
             head,
             health,
             lived: lived.clone(),
             state_max,
         };
-        tokio::spawn(group.serve(jobs));
-        Self { queue, lived }
+        tokio::spawn(group.serve(jobs, heavy_jobs));
+        Self {
+            queue,
+            lived,
+            heavy,
+        }
     }
 
     /// From now on a gap between two writes means that this server was away; leases get their grace before anything
@@ -113,12 +138,16 @@ impl Writer {
 
     pub async fn write<C: Command>(&self, command: C) -> Result<C::Answer, Error> {
         let (reply, answer) = oneshot::channel();
+        let queue = match command.heavy() {
+            true => &self.heavy,
+            false => &self.queue,
+        };
         let job = Box::new(Pending {
             command,
             answer: None,
             reply,
         });
-        self.queue.send(job).await.map_err(|_| Error::Busy)?;
+        queue.send(job).await.map_err(|_| Error::Busy)?;
         answer.await.map_err(|_| Error::Busy)?
     }
 }
@@ -130,27 +159,50 @@ struct Group {
     health: Arc<Health>,
     /// When this server last wrote; 0 for a process that is no server.
     lived: Arc<AtomicI64>,
-    state_max: usize,
+    state_max: StateMax,
 }
 
 impl Group {
-    async fn serve(self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+    async fn serve(
+        self,
+        mut jobs: mpsc::Receiver<Box<dyn Job>>,
+        mut heavy: mpsc::Receiver<Box<dyn Job>>,
+    ) {
         let mut waiting = Vec::with_capacity(GROUP);
-        while jobs.recv_many(&mut waiting, GROUP).await > 0 {
-            metrics::histogram!("step47_group_size").record(waiting.len() as f64);
-            let group = std::mem::take(&mut waiting);
-            let Err((group, error)) = self.guarded(group).await else {
-                continue;
+        loop {
+            let quick = tokio::select! {
+                biased;
+                some = jobs.recv_many(&mut waiting, GROUP) => match some {
+                    0 => return,
+                    _ => true,
+                },
+                Some(alone) = heavy.recv() => {
+                    waiting.push(alone);
+                    false
+                }
             };
-            if group.len() == 1 {
-                self.refuse(group, error);
-                continue;
+            self.turn(std::mem::take(&mut waiting)).await;
+            // However many quick ones come, a heavy one gets its turn.
+            if quick && let Ok(alone) = heavy.try_recv() {
+                self.turn(vec![alone]).await;
             }
-            if error.trouble().is_none() {
-                tracing::warn!(%error, "a group of writes failed; each runs again alone");
-            }
-            self.one_by_one(group).await;
         }
+    }
+
+    /// Runs a group; if the database fails, each of it alone.
+    async fn turn(&self, group: Vec<Box<dyn Job>>) {
+        metrics::histogram!("step47_group_size").record(group.len() as f64);
+        let Err((group, error)) = self.guarded(group).await else {
+            return;
+        };
+        if group.len() == 1 {
+            self.refuse(group, error);
+            return;
+        }
+        if error.trouble().is_none() {
+            tracing::warn!(%error, "a group of writes failed; each runs again alone");
+        }
+        self.one_by_one(group).await;
     }
 
     async fn one_by_one(&self, group: Vec<Box<dyn Job>>) {

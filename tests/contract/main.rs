@@ -25,6 +25,8 @@ mod failures;
 mod fairness;
 mod gates;
 mod hostile_bodies;
+mod hostile_schemas;
+mod large_requests;
 mod leases;
 mod limits;
 mod lists;

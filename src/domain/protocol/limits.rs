@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use super::*;
-use crate::domain::{json, patch, problem::Problem};
+use crate::domain::{json, patch, problem::Problem, schema};
 
 /// Bytes of a run's state.
 pub const STATE_MAX: usize = 16 << 20;
+/// JSON values in a body, and in a run's state: a megabyte of small ones costs more than sixteen of text.
+pub const VALUES_MAX: usize = 1_000_000;
 /// Log lines kept per attempt; older ones go.
 pub const LOG_LINES_MAX: usize = 1_000;
 const NAME_MAX: usize = 200;
@@ -156,10 +158,15 @@ fn error(error: &AgentError) -> Checked {
     )
 }
 
+fn new_run(path: &str, id: Option<&RunId>) -> Checked {
+    let named = id.map_or(Ok(()), RunId::reachable);
+    named.map_err(|why| Problem::invalid(path, why))
+}
+
 fn schema(path: &str, schema: Option<&Value>) -> Checked {
     match schema {
         None => Ok(()),
-        Some(schema @ Value::Object(_)) => value(path, schema),
+        Some(schema @ Value::Object(_)) => schema::check(path, schema),
         Some(_) => Err(Problem::invalid(path, "must be a JSON Schema: an object")),
     }
 }
@@ -189,6 +196,7 @@ fn change(state: Option<&Value>, ops: Option<&[Op]>) -> Checked {
 
 impl Check for CreateRun {
     fn check(&self) -> Checked {
+        new_run("id", self.id.as_ref())?;
         name("agent", &self.agent)?;
         text("title", self.title.as_deref().unwrap_or(""), 0, 500)?;
         optional("version", self.version.as_ref())?;
@@ -341,6 +349,7 @@ impl Check for Decide {
         change(self.state.as_ref(), self.patch.as_deref())?;
         text("reason", self.reason.as_deref().unwrap_or(""), 0, TEXT_MAX)?;
         text("text", self.text.as_deref().unwrap_or(""), 0, TEXT_MAX)?;
+        new_run("new_run_id", self.new_run_id.as_ref())?;
         at_most("again", self.again.len(), CHOICES_MAX)?;
         at_most("choices", self.choices.len(), CHOICES_MAX)?;
         self.choices

@@ -33,11 +33,7 @@ pub async fn decide(
     let author = caller(who)?;
     let scope = format!("decide {run}");
     let (kind, step) = (body.kind, body.step);
-    let command = Decision {
-        run: run.clone(),
-        author: author.clone(),
-        body,
-    };
+    let command = Decision::new(run.clone(), author.clone(), body);
     let command = once(command, &author, &headers, scope, hash)?;
     let decided = app.store.write(command).await.map_err(Error::problem);
     if let Err(problem) = &decided {

@@ -43,7 +43,7 @@ pub async fn create(
             .try_into()
             .map_err(|why| Problem::invalid("id", why))?,
     };
-    let command = Create { id, body };
+    let command = Create::new(id, body);
     let Created { run, new } = match named {
         true => app.store.write(command).await?,
         false => {
@@ -139,7 +139,7 @@ pub async fn finish(
     Strict { body, .. }: Strict<FinishRun>,
 ) -> Result<Json<RunAnswer>, Refusal> {
     let lease = (run.clone(), body.epoch);
-    let finish = Finish { run, body };
+    let finish = Finish::new(run, body);
     let run = advance(&app, lease, "finish".into(), finish).await?;
     Ok(Json(RunAnswer { run }))
 }

@@ -49,7 +49,7 @@ pub async fn begin(
 ) -> Result<Json<BeginAnswer>, Refusal> {
     let (epoch, step) = body.split();
     let (lease, what) = ((run.clone(), epoch), format!("begin of {}", step.name));
-    let begin = Begin { run, epoch, step };
+    let begin = Begin::new(run, epoch, step);
     Ok(Json(advance(&app, lease, what, begin).await?))
 }
 
@@ -66,7 +66,7 @@ pub async fn commit(
     Strict { body, .. }: Strict<CommitStep>,
 ) -> Result<Json<CommitAnswer>, Refusal> {
     let (lease, what) = ((run.clone(), body.epoch), format!("commit of step {seq}"));
-    let commit = Commit { run, seq, body };
+    let commit = Commit::new(run, seq, body);
     Ok(Json(advance(&app, lease, what, commit).await?))
 }
 
@@ -100,7 +100,7 @@ pub async fn progress(
     let scope = format!("progress {run} {seq}");
     let (lease, what) = ((run.clone(), body.epoch), format!("progress of step {seq}"));
     let command = once(
-        Note { run, seq, body },
+        Note::new(run, seq, body),
         &caller(who)?,
         &headers,
         scope,

@@ -2,35 +2,87 @@
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use std::sync::OnceLock;
 
-use super::{decide::given_attempt, holding, reference::register, renew};
+use super::{HEAVY, decide::given_attempt, holding, reference::register, renew};
 use crate::{
+    aside::{LONG, aside},
     domain::{
-        Code, DecisionKind, Epoch, EventKind, Hash, Outcome, Problem, Recovery, RunId, StepStatus,
+        Code, DecisionKind, Epoch, EventKind, Outcome, Problem, Recovery, RunId, StepStatus,
         begin::{self, Asked, BeginOutcome},
+        json::is_long,
         protocol::{BeginAnswer, NextStep},
     },
     store::{
-        Error,
-        rows::{Announcements, AttemptRow, RunRow, StepRow, attempt, step},
+        Error, Store,
+        content::Content,
+        rows::{Announcements, AttemptRow, RunRow, StepRow, attempt, sealed, step},
         tx::Tx,
         writer::Command,
     },
 };
 
 pub struct Begin {
-    pub run: RunId,
-    pub epoch: Epoch,
-    pub step: NextStep,
+    run: RunId,
+    epoch: Epoch,
+    step: NextStep,
+    brings: OnceLock<Brings>,
+}
+
+impl Begin {
+    pub fn new(run: RunId, epoch: Epoch, step: NextStep) -> Self {
+        Self {
+            run,
+            epoch,
+            step,
+            brings: OnceLock::new(),
+        }
+    }
+
+    fn brings(&self) -> &Brings {
+        self.brings.get_or_init(|| Brings::of(&self.step))
+    }
+}
+
+/// What a step brings that may be large, as it is written.
+pub struct Brings {
+    input: Content,
+    gate: Option<String>,
+}
+
+impl Brings {
+    pub fn of(step: &NextStep) -> Self {
+        Self {
+            input: Content::of(&step.input),
+            gate: step.gate.as_ref().map(sealed),
+        }
+    }
+
+    /// Whether the step brings so many bytes.
+    pub fn are_long(step: &NextStep, bytes: usize) -> bool {
+        let context = step.gate.as_ref().and_then(|gate| gate.context.as_ref());
+        is_long(&step.input, bytes) || context.is_some_and(|it| is_long(it, bytes))
+    }
 }
 
 #[async_trait]
 impl Command for Begin {
     type Answer = BeginAnswer;
 
+    async fn prepare(&mut self, _: &Store) -> Result<(), Error> {
+        if Brings::are_long(&self.step, LONG) {
+            aside(|| self.brings()).await;
+        }
+        Ok(())
+    }
+
+    fn heavy(&self) -> bool {
+        Brings::are_long(&self.step, HEAVY)
+    }
+
     async fn apply(&self, tx: &mut Tx) -> Result<BeginAnswer, Error> {
         let mut run = holding(tx, &self.run, self.epoch).await?;
-        let answer = begin(tx, &mut run, &self.step).await?;
+        let answer = begin(tx, &mut run, &self.step, self.brings()).await?;
         renew(tx, &mut run);
         tx.save(&run);
         Ok(answer)
@@ -38,12 +90,17 @@ impl Command for Begin {
 }
 
 /// Begins the step under the run's live lease; the caller renews and saves the run.
-pub async fn begin(tx: &mut Tx, run: &mut RunRow, step: &NextStep) -> Result<BeginAnswer, Error> {
+pub async fn begin(
+    tx: &mut Tx,
+    run: &mut RunRow,
+    step: &NextStep,
+    brings: &Brings,
+) -> Result<BeginAnswer, Error> {
     let known = StepRow::by_key(tx.conn(), &run.id, &step.key).await?;
     let asked = Asked {
         name: &step.name,
         kind: step.kind,
-        input: Hash::of(&step.input),
+        input: brings.input.hash,
         refs: &step.refs,
         epoch: run.epoch,
         signal: run.signal,
@@ -63,9 +120,9 @@ pub async fn begin(tx: &mut Tx, run: &mut RunRow, step: &NextStep) -> Result<Beg
             );
             Err(Problem::new(Code::KeyConflict, detail).into())
         }
-        (begin::Begin::Attempt(outcome), None) => first(tx, run, step, asked.input, outcome).await,
+        (begin::Begin::Attempt(outcome), None) => first(tx, run, step, brings, outcome).await,
         (begin::Begin::Attempt(outcome), Some(known)) => {
-            again(tx, run, step, known, outcome, drift).await
+            again(tx, run, (step, brings), known, (outcome, drift)).await
         }
         (begin::Begin::Again(outcome), Some(known)) => {
             let partial = match known.attempts {
@@ -117,7 +174,7 @@ async fn first(
     tx: &mut Tx,
     run: &mut RunRow,
     new: &NextStep,
-    input_hash: Hash,
+    brings: &Brings,
     outcome: BeginOutcome,
 ) -> Result<BeginAnswer, Error> {
     run.steps += 1;
@@ -129,7 +186,7 @@ async fn first(
         name: new.name.clone(),
         kind: new.kind,
         tool: new.tool.clone(),
-        input_hash,
+        input_hash: brings.input.hash,
         effect: new.effect.clone(),
         recovery: new
             .recovery
@@ -160,7 +217,7 @@ async fn first(
     };
     tx.mention(run.ord, &step.name);
     tx.mention(run.ord, &plain_words(step.key.as_str()));
-    let row = step.inserted(run, &new.input, new.gate.as_ref(), &new.links);
+    let row = step.inserted(run, &brings.input, brings.gate.as_deref(), &new.links);
     tx.later(&run.id, &step::INSERT, row);
     let met = match run.announced {
         0 => None,
@@ -185,12 +242,12 @@ fn skipped(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, result: Value) -> B
     (step.given, step.decision, step.ended_at) = (true, Some(DecisionKind::Skip), Some(tx.now));
     let row = given_attempt(tx, run, &step, run.worker.as_deref().unwrap_or_default());
     tx.later(&run.id, &attempt::INSERT, row.inserted(&run.id, None));
-    let hash = Hash::of(&result);
-    let settled = step.settled(&run.id, &result, hash);
+    let content = Content::of(&result);
+    let settled = step.settled(&run.id, &content);
     tx.later(&run.id, &step::SETTLE, settled);
     run.is_at(&step);
     let data = json!({
-        "key": step.key, "name": step.name, "decision": DecisionKind::Skip, "result": hash,
+        "key": step.key, "name": step.name, "decision": DecisionKind::Skip, "result": content.hash,
     });
     tx.emit(&run.id, Some(step.seq), EventKind::StepGiven, data);
     BeginAnswer {
@@ -210,10 +267,9 @@ fn plain_words(key: &str) -> String {
 async fn again(
     tx: &mut Tx,
     run: &mut RunRow,
-    new: &NextStep,
+    (new, brings): (&NextStep, &Brings),
     mut step: StepRow,
-    outcome: BeginOutcome,
-    drift: bool,
+    (outcome, drift): (BeginOutcome, bool),
 ) -> Result<BeginAnswer, Error> {
     let partial = AttemptRow::last_partial(tx.conn(), &run.id, step.seq).await?;
     step.attempts += 1;
@@ -230,8 +286,8 @@ async fn again(
         .recovery
         .unwrap_or_else(|| Recovery::default_for(step.effect.as_ref()));
     step.update(tx.conn(), &run.id).await?;
-    let changed = Hash::of(&new.input) != step.input_hash;
-    attempt(tx, run, &step, changed.then_some(&new.input)).await?;
+    let changed = brings.input.hash != step.input_hash;
+    attempt(tx, run, &step, changed.then_some(&brings.input)).await?;
     if drift {
         tx.emit(
             &run.id,
@@ -251,7 +307,7 @@ async fn attempt(
     tx: &mut Tx,
     run: &mut RunRow,
     step: &StepRow,
-    input: Option<&Value>,
+    input: Option<&Content>,
 ) -> Result<(), Error> {
     let waits = step.status == StepStatus::Waiting;
     let row = AttemptRow {

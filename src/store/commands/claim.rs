@@ -9,7 +9,7 @@ use crate::{
         protocol::{ClaimRun, LeaseAnswer, LeaseRun},
     },
     store::{
-        Error,
+        Error, Store,
         engine::{Connection, params},
         rows::RunRow,
         tx::Tx,
@@ -24,6 +24,15 @@ pub struct Claim {
 #[async_trait]
 impl Command for Claim {
     type Answer = Option<LeaseAnswer>;
+
+    /// Most likely it is this run that it will get.
+    async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
+        let Some(run) = store.next_runnable(self.body.agents.as_deref()).await? else {
+            return Ok(());
+        };
+        store.open_content(&run).await?;
+        store.warm_up(&run).await
+    }
 
     async fn apply(&self, tx: &mut Tx) -> Result<Option<LeaseAnswer>, Error> {
         tx.flush_runs().await?;
@@ -62,7 +71,7 @@ async fn sound(tx: &mut Tx, id: &RunId) -> Result<RunRow, Error> {
     let run = tx.run(id).await?;
     let held = tx.state(&run).await?;
     tx.hold(id, held);
-    run.detail(tx.conn()).await?;
+    tx.detail(&run).await?;
     Ok(run)
 }
 

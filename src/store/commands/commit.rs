@@ -2,18 +2,28 @@
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use std::sync::OnceLock;
 
-use super::{begin::begin, holds, renew};
+use super::{
+    HEAVY,
+    begin::{Brings, begin},
+    holds, renew,
+};
 use crate::{
+    aside::{LONG, aside},
     domain::{
         Code, EventKind, Hash, Outcome, Problem, RunId, StepStatus,
         attempt::Evidence,
+        json::is_long,
+        patch::Op,
         protocol::{CommitAnswer, CommitStep, NextAnswer},
+        tree::Tree,
     },
     store::{
-        Error,
+        Error, Store,
+        content::Content,
         rows::{AttemptRow, RunRow, StepRow, attempt, step},
-        snapshots::{self, Change},
+        snapshots::{self, Change, Held, Packed},
         tx::Tx,
         writer::Command,
     },
@@ -23,14 +33,75 @@ use crate::{
 const EVIDENCE_MAX: usize = 256 << 10;
 
 pub struct Commit {
-    pub run: RunId,
-    pub seq: i64,
-    pub body: CommitStep,
+    run: RunId,
+    seq: i64,
+    body: CommitStep,
+    ready: OnceLock<Ready>,
+    ahead: Option<Ahead>,
+}
+
+/// What a commit brings, as it is compared and written.
+struct Ready {
+    /// Commits are compared by attempt, result and state or patch.
+    fingerprint: Hash,
+    result: Content,
+    state: Option<Tree>,
+    next: Option<Brings>,
+}
+
+/// The new state, made before the transaction from the one that was current then. It counts if that is still current.
+struct Ahead {
+    base: Hash,
+    made: Result<(Held, Packed), Problem>,
+}
+
+impl Ready {
+    fn of(body: &CommitStep) -> Self {
+        let state = body.state.clone().map(Tree::from);
+        let change = match (&state, &body.patch) {
+            (Some(state), _) => json!({"state": state.hash()}),
+            (None, Some(patch)) => json!({"patch": patch}),
+            (None, None) => Value::Null,
+        };
+        let result = Content::of(&body.result);
+        Self {
+            fingerprint: Hash::of(&json!([result.hash, change])),
+            result,
+            state,
+            next: body.next.as_ref().map(Brings::of),
+        }
+    }
 }
 
 #[async_trait]
 impl Command for Commit {
     type Answer = CommitAnswer;
+
+    async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
+        if !self.brings(LONG) {
+            return match self.change() {
+                Some(_) => store.warm_up(&self.run).await,
+                None => Ok(()),
+            };
+        }
+        let change = aside(|| self.change()).await;
+        let (Some(change), Some(mut held)) = (change, store.at_hand(&self.run).await?) else {
+            return Ok(());
+        };
+        let base = held.hash;
+        let made = aside(|| held.advance(change, store.state_max)).await;
+        let made = match made {
+            Ok(packed) => Ok((held, packed)),
+            Err(Error::Refused(problem)) => Err(problem),
+            Err(error) => return Err(error),
+        };
+        self.ahead = Some(Ahead { base, made });
+        Ok(())
+    }
+
+    fn heavy(&self) -> bool {
+        self.brings(HEAVY)
+    }
 
     async fn apply(&self, tx: &mut Tx) -> Result<CommitAnswer, Error> {
         let mut run = tx.run(&self.run).await?;
@@ -39,7 +110,7 @@ impl Command for Commit {
         else {
             return Err(Problem::not_found("step or attempt").into());
         };
-        let body = self.fingerprint();
+        let body = self.ready().fingerprint;
         if attempt.outcome == Outcome::Committed {
             return match attempt.body == Some(body) {
                 true => self.first_answer(tx, attempt).await,
@@ -75,14 +146,66 @@ impl Command for Commit {
 }
 
 impl Commit {
-    /// Commits are compared by attempt, result and state or patch.
-    fn fingerprint(&self) -> Hash {
-        let change = match (&self.body.state, &self.body.patch) {
-            (Some(state), _) => json!({"state": Hash::of(state)}),
-            (None, Some(patch)) => json!({"patch": patch}),
-            (None, None) => Value::Null,
-        };
-        Hash::of(&json!([Hash::of(&self.body.result), change]))
+    pub fn new(run: RunId, seq: i64, body: CommitStep) -> Self {
+        Self {
+            run,
+            seq,
+            body,
+            ready: OnceLock::new(),
+            ahead: None,
+        }
+    }
+
+    fn ready(&self) -> &Ready {
+        self.ready.get_or_init(|| Ready::of(&self.body))
+    }
+
+    /// Whether any part of it has so many bytes.
+    fn brings(&self, bytes: usize) -> bool {
+        let body = &self.body;
+        let ops = body.patch.as_deref().unwrap_or_default();
+        // Many small operations are as much work as a large one.
+        let patch = ops.len() * 64 > bytes
+            || ops
+                .iter()
+                .filter_map(Op::value)
+                .any(|it| is_long(it, bytes));
+        patch
+            || is_long(&body.result, bytes)
+            || body.state.as_ref().is_some_and(|it| is_long(it, bytes))
+            || body
+                .next
+                .as_ref()
+                .is_some_and(|next| Brings::are_long(next, bytes))
+    }
+
+    fn change(&self) -> Option<Change> {
+        match (&self.ready().state, &self.body.patch) {
+            (Some(state), _) => Some(Change::Whole(state.clone())),
+            (None, Some(patch)) => Some(Change::Patch(patch.clone())),
+            (None, None) => None,
+        }
+    }
+
+    /// The next state and its row's body, as they were made before, or made now.
+    async fn advanced(
+        &self,
+        tx: &mut Tx,
+        run: &RunRow,
+        change: Change,
+    ) -> Result<(Held, Packed), Error> {
+        if let Some(ahead) = self.ahead.as_ref().filter(|it| it.base == run.hash) {
+            return Ok(ahead.made.clone()?);
+        }
+        let mut held = tx.state(run).await?;
+        match held.advance(change, tx.state_max) {
+            Ok(packed) => Ok((held, packed)),
+            Err(error) => {
+                // A refused patch leaves the state as it was: it stays at hand.
+                tx.hold(&run.id, held);
+                Err(error)
+            }
+        }
     }
 
     /// Makes the new snapshot, if there is one; answers by how many bytes the state grew.
@@ -106,18 +229,17 @@ impl Commit {
                 .with("snapshot", run.snapshot)
                 .into());
         }
-        let change = match (&self.body.state, &self.body.patch) {
-            (Some(state), _) => Change::Whole(state.clone()),
-            (None, Some(patch)) => Change::Patch(patch.clone()),
-            (None, None) => return Ok(None),
+        let Some(change) = self.change() else {
+            return Ok(None);
         };
-        let mut held = tx.state(run).await?;
-        let (now, state_max) = (tx.now, tx.state_max);
-        let before = held.tree.size() as i64;
-        let row = held.advance(&run.id, Some(self.seq), now, change, state_max)?;
+        let before = tx.state(run).await?;
+        let size = before.tree.size() as i64;
+        tx.hold(&run.id, before);
+        let (held, packed) = self.advanced(tx, run, change).await?;
+        let row = held.row(&run.id, Some(self.seq), tx.now, packed);
         tx.later(&run.id, &snapshots::INSERT, row);
         (run.snapshot, run.hash) = (held.snapshot, held.hash);
-        let grown = held.tree.size() as i64 - before;
+        let grown = held.tree.size() as i64 - size;
         tx.hold(&run.id, held);
         Ok(Some(grown))
     }
@@ -141,13 +263,13 @@ impl Commit {
         step.cost_usd = cost
             .map(|cost| cost + step.cost_usd.unwrap_or(0.0))
             .or(step.cost_usd);
-        let result_hash = Hash::of(&self.body.result);
+        let ready = self.ready();
         if folded {
             // The result stays the operator's; only the state follows it.
             step.update(tx.conn(), &run.id).await?;
         } else {
             step.status = StepStatus::Committed;
-            let row = step.settled(&run.id, &self.body.result, result_hash);
+            let row = step.settled(&run.id, &ready.result);
             tx.later(&run.id, &step::SETTLE, row);
             run.committed += 1;
             run.busy_us += tx.now.0 - attempt.begun_at.0;
@@ -156,16 +278,16 @@ impl Commit {
         run.spend(self.body.usage.as_ref());
         run.became(&step);
         let data = json!({
-            "attempt": attempt.attempt, "result": result_hash, "snapshot": run.snapshot, "hash": run.hash,
+            "attempt": attempt.attempt, "result": ready.result.hash, "snapshot": run.snapshot, "hash": run.hash,
             "usage": self.body.usage,
         });
         tx.emit(&run.id, Some(self.seq), EventKind::StepCommitted, data);
         tracing::info!(
             run = %run.id, step = self.seq, key = %step.key, snapshot = run.snapshot, "checkpoint saved"
         );
-        let next = match &self.body.next {
+        let next = match self.body.next.as_ref().zip(ready.next.as_ref()) {
             None => None,
-            Some(next) => Some(match begin(tx, run, next).await {
+            Some((next, brings)) => Some(match begin(tx, run, next, brings).await {
                 Ok(begun) => NextAnswer::Begun(Box::new(begun)),
                 Err(Error::Refused(problem)) => NextAnswer::Refused { code: problem.code },
                 Err(error) => return Err(error),
@@ -211,12 +333,13 @@ impl Commit {
         if attempt.has_evidence || attempt.epoch != self.body.epoch {
             return Ok(());
         }
-        let truncated = crate::domain::json::canonical(&self.body.result).len() > EVIDENCE_MAX;
+        let given = &self.ready().result;
+        let truncated = given.text.len() > EVIDENCE_MAX;
         let evidence = Evidence {
             at: tx.now,
             epoch: self.body.epoch,
             result: if truncated {
-                json!({"hash": Hash::of(&self.body.result)})
+                json!({"hash": given.hash})
             } else {
                 self.body.result.clone()
             },
@@ -226,7 +349,7 @@ impl Commit {
             .set_evidence(tx.conn(), &self.run, &evidence)
             .await?;
         tracing::warn!(run = %self.run, step = self.seq, epoch = self.body.epoch.0, "late commit kept as evidence");
-        let data = json!({"attempt": attempt.attempt, "result": Hash::of(&self.body.result)});
+        let data = json!({"attempt": attempt.attempt, "result": given.hash});
         tx.emit(&self.run, Some(self.seq), EventKind::LateEvidence, data);
         Ok(())
     }

@@ -1,25 +1,56 @@
 //! A run is created, or found.
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
+use std::sync::OnceLock;
 
+use super::HEAVY;
 use crate::{
+    aside::{LONG, aside},
     domain::{
-        self, Code, Epoch, EventKind, Hash, Problem, RunDetail, RunId, RunStatus, Usage,
-        protocol::CreateRun, strip::Strip,
+        Code, Epoch, EventKind, Hash, Problem, RunDetail, RunId, RunStatus, Usage,
+        json::is_long,
+        protocol::CreateRun,
+        strip::Strip,
+        tree::{StateMax, Tree},
     },
     store::{
-        Error,
-        rows::{Announcements, RunRow},
-        snapshots::{self, Held},
+        Error, Store,
+        content::Content,
+        rows::{Announcements, RunContent, RunRow},
+        snapshots::{self, Held, Packed},
         tx::Tx,
         writer::Command,
     },
 };
 
 pub struct Create {
-    pub id: RunId,
-    pub body: CreateRun,
+    id: RunId,
+    body: CreateRun,
+    ready: OnceLock<Ready>,
+    /// The initial state and its row's body, if they were made before the transaction.
+    first: Option<(Held, Packed)>,
+}
+
+/// What a new run brings, as it is compared and written.
+struct Ready {
+    origin: Hash,
+    input: Content,
+    state_schema: Option<Content>,
+    state: Tree,
+}
+
+impl Ready {
+    fn of(body: &CreateRun) -> Self {
+        let state = Tree::from(body.state.clone().unwrap_or_else(|| json!({})));
+        let input = Content::of(&body.input);
+        Self {
+            origin: Hash::of_list([Hash::of(&json!(body.agent)), input.hash, state.hash()]),
+            input,
+            state_schema: body.state_schema.as_ref().map(Content::of),
+            state,
+        }
+    }
 }
 
 /// The run, and whether it is new.
@@ -33,31 +64,83 @@ pub struct Created {
 impl Command for Create {
     type Answer = Created;
 
+    async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
+        if self.brings(LONG) {
+            aside(|| self.ready()).await;
+            // One that is too large is refused where the others are.
+            self.first = aside(|| self.first(store.state_max).ok()).await;
+        }
+        Ok(())
+    }
+
+    fn heavy(&self) -> bool {
+        self.brings(HEAVY)
+    }
+
     async fn apply(&self, tx: &mut Tx) -> Result<Created, Error> {
-        let body = &self.body;
-        let state = body.state.clone().unwrap_or_else(|| json!({}));
-        let origin = Hash::of(&json!([body.agent, body.input, state]));
+        let origin = self.ready().origin;
         if let Some(run) = tx.find_run(&self.id).await? {
             if run.origin != origin {
                 let detail = format!("run {} exists with another agent, input or state", self.id);
                 return Err(Problem::new(Code::RunConflict, detail).into());
             }
-            let run = run.detail(tx.conn()).await?;
+            let run = tx.detail(&run).await?;
             return Ok(Created { run, new: false });
         }
-        if domain::json::canonical(&state).len() > tx.state_max {
-            return Err(Problem::too_large("state", tx.state_max).into());
-        }
-        let run = self.insert(tx, origin, state).await?;
+        let first = match &self.first {
+            Some(first) => first.clone(),
+            None => self.first(tx.state_max)?,
+        };
+        let run = self.insert(tx, origin, first).await?;
         Ok(Created {
-            run: run.detail(tx.conn()).await?,
+            run: run.detail_of(tx.conn(), self.content()).await?,
             new: true,
         })
     }
 }
 
 impl Create {
-    async fn insert(&self, tx: &mut Tx, origin: Hash, state: Value) -> Result<RunRow, Error> {
+    pub fn new(id: RunId, body: CreateRun) -> Self {
+        Self {
+            id,
+            body,
+            ready: OnceLock::new(),
+            first: None,
+        }
+    }
+
+    fn ready(&self) -> &Ready {
+        self.ready.get_or_init(|| Ready::of(&self.body))
+    }
+
+    fn brings(&self, bytes: usize) -> bool {
+        let (state, schema) = (self.body.state.as_ref(), self.body.state_schema.as_ref());
+        let given = [Some(&self.body.input), state, schema];
+        given.into_iter().flatten().any(|it| is_long(it, bytes))
+    }
+
+    fn first(&self, max: StateMax) -> Result<(Held, Packed), Error> {
+        let state = &self.ready().state;
+        snapshots::fits(state, max)?;
+        Held::initial(state.clone())
+    }
+
+    /// What a run that was just made holds, without reading it back.
+    fn content(&self) -> RunContent {
+        RunContent {
+            input: self.body.input.clone(),
+            state_schema: self.body.state_schema.clone(),
+            result: None,
+            error: None,
+        }
+    }
+
+    async fn insert(
+        &self,
+        tx: &mut Tx,
+        origin: Hash,
+        (held, packed): (Held, Packed),
+    ) -> Result<RunRow, Error> {
         let body = &self.body;
         let (now, ord) = (tx.now, tx.next_event());
         let mut run = RunRow {
@@ -103,16 +186,17 @@ impl Create {
             finished_at: None,
             damaged: false,
         };
-        run.insert(tx.conn(), &body.input, body.state_schema.as_ref())
+        let ready = self.ready();
+        run.insert(tx.conn(), &ready.input, ready.state_schema.as_ref())
             .await?;
-        let (held, row) = Held::initial(&run.id, now, state)?;
+        let row = held.row(&run.id, None, now, packed);
         tx.later(&run.id, &snapshots::INSERT, row);
         run.hash = held.hash;
         tx.hold(&run.id, held);
         Announcements::insert(tx.conn(), &run.id, &body.plan).await?;
         tracing::info!(run = %run.id, agent = run.agent, "run created");
         let data = json!({
-            "agent": run.agent, "title": run.title, "status": run.status, "input": Hash::of(&body.input),
+            "agent": run.agent, "title": run.title, "status": run.status, "input": ready.input.hash,
             "snapshot": 0, "hash": run.hash,
         });
         tx.emit(&run.id, None, EventKind::RunCreated, data);

@@ -9,9 +9,11 @@ mod resume;
 mod rewind;
 mod settle;
 mod stop;
+mod vetted;
 
 use async_trait::async_trait;
 
+use super::HEAVY;
 use crate::{
     domain::{
         Code, DecisionKind, Problem, RunId, RunStatus, StepStatus,
@@ -20,7 +22,7 @@ use crate::{
         protocol::{Decide, DecideAnswer},
     },
     store::{
-        Error, lease_end,
+        Error, Store, lease_end,
         rows::{RunRow, StepRow},
         tx::Tx,
         writer::Command,
@@ -30,11 +32,13 @@ use change::Edited;
 use record::Made;
 use settle::Settling;
 pub(super) use settle::given_attempt;
+use vetted::Vetted;
 
 pub struct Decision {
-    pub run: RunId,
-    pub author: Principal,
-    pub body: Decide,
+    run: RunId,
+    author: Principal,
+    body: Decide,
+    vetted: Vetted,
 }
 
 /// A decision that was checked in full; carrying it out refuses nothing more.
@@ -53,6 +57,15 @@ enum Order {
 impl Command for Decision {
     type Answer = DecideAnswer;
 
+    async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
+        store.open_content(&self.run).await?;
+        self.vet(store).await
+    }
+
+    fn heavy(&self) -> bool {
+        self.brings(HEAVY)
+    }
+
     async fn apply(&self, tx: &mut Tx) -> Result<DecideAnswer, Error> {
         let run = tx.run(&self.run).await?;
         self.current(tx, &run).await?;
@@ -64,6 +77,15 @@ impl Command for Decision {
 }
 
 impl Decision {
+    pub fn new(run: RunId, author: Principal, body: Decide) -> Self {
+        Self {
+            run,
+            author,
+            body,
+            vetted: Vetted::default(),
+        }
+    }
+
     async fn carry_out(
         &self,
         tx: &mut Tx,
@@ -102,7 +124,7 @@ impl Decision {
         tx.save(&run);
         let shown = fork.unwrap_or(run);
         Ok(DecideAnswer {
-            run: shown.detail(tx.conn()).await?,
+            run: tx.detail(&shown).await?,
             decision,
         })
     }
@@ -156,8 +178,7 @@ impl Decision {
             Pause | Cancel => Order::Stop,
             Note | Pin | Claim | Acknowledge => Order::Mark,
             Edit => {
-                let change = [(body.state.as_ref(), body.patch.as_ref())];
-                let edited = Edited::checked(tx, run, &change).await?;
+                let edited = self.edited(tx, run).await?;
                 Order::Edit(edited.ok_or_else(|| Problem::invalid("state", "edit needs it"))?)
             }
             Skip if body.step.is_some_and(|step| step > run.steps) => {
@@ -168,8 +189,7 @@ impl Decision {
             Retry | Commit | Skip | Approve | Reject | Answer => {
                 let choice = body.choice(body.step.unwrap_or_default());
                 let settling = self.settling(tx, run, &choice).await?;
-                let change = [(body.state.as_ref(), body.patch.as_ref())];
-                Order::Settle(vec![settling], Edited::checked(tx, run, &change).await?)
+                Order::Settle(vec![settling], self.edited(tx, run).await?)
             }
             Resume => self.resuming(tx, run).await?,
             Rewind => Order::Rewind(rewind::Rewind::checked(tx, run, body).await?),

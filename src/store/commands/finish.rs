@@ -2,16 +2,20 @@
 
 use async_trait::async_trait;
 use serde_json::json;
+use std::sync::OnceLock;
 
-use super::{holds, release::ended_with};
+use super::{HEAVY, holds, release::ended_with};
 use crate::{
+    aside::{LONG, aside},
     domain::{
         Code, EventKind, Hash, Problem, RunDetail, RunId, RunStatus, StepStatus,
+        json::is_long,
         lease::LeaseEnd,
         protocol::{FinishOutcome, FinishRun},
     },
     store::{
-        Error,
+        Error, Store,
+        content::Content,
         engine::params,
         lease_end,
         rows::{StepRow, sealed},
@@ -21,19 +25,56 @@ use crate::{
 };
 
 pub struct Finish {
-    pub run: RunId,
-    pub body: FinishRun,
+    run: RunId,
+    body: FinishRun,
+    ready: OnceLock<Ready>,
+}
+
+/// What ends the run, as it is compared and written.
+struct Ready {
+    body: Hash,
+    result: Content,
+}
+
+impl Finish {
+    pub fn new(run: RunId, body: FinishRun) -> Self {
+        Self {
+            run,
+            body,
+            ready: OnceLock::new(),
+        }
+    }
+
+    fn ready(&self) -> &Ready {
+        self.ready.get_or_init(|| Ready {
+            body: Hash::of(&json!(self.body)),
+            result: Content::of(&self.body.result),
+        })
+    }
 }
 
 #[async_trait]
 impl Command for Finish {
     type Answer = RunDetail;
 
+    async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
+        store.open_content(&self.run).await?;
+        if is_long(&self.body.result, LONG) {
+            aside(|| self.ready()).await;
+        }
+        Ok(())
+    }
+
+    fn heavy(&self) -> bool {
+        is_long(&self.body.result, HEAVY)
+    }
+
     async fn apply(&self, tx: &mut Tx) -> Result<RunDetail, Error> {
         let mut run = tx.run(&self.run).await?;
-        let body = Hash::of(&json!(self.body));
+        let Ready { body, result } = self.ready();
+        let body = *body;
         if ended_with(tx, &run.id, self.body.epoch, LeaseEnd::Finish, body).await? {
-            return run.detail(tx.conn()).await;
+            return tx.detail(&run).await;
         }
         if !holds(&run, self.body.epoch) {
             return Err(Problem::lease_lost().into());
@@ -49,10 +90,10 @@ impl Command for Finish {
                 .into());
         }
         let sql = "UPDATE runs SET result = $2, error = $3 WHERE id = $1";
-        let result = Some(&self.body.result).filter(|result| !result.is_null());
+        let kept = Some(result).filter(|_| !self.body.result.is_null());
         let params = params![
             run.id.as_str(),
-            result.map(sealed),
+            kept.map(Content::sealed),
             self.body.error.as_ref().map(sealed)
         ];
         tx.conn().execute(sql, params).await?;
@@ -67,7 +108,7 @@ impl Command for Finish {
             tx.mention(run.ord, &error.message);
         }
         let data = json!({
-            "outcome": self.body.outcome, "result": Hash::of(&self.body.result), "error": self.body.error,
+            "outcome": self.body.outcome, "result": result.hash, "error": self.body.error,
         });
         tx.emit(&run.id, None, EventKind::RunFinished, data);
         let status = match self.body.outcome {
@@ -78,6 +119,6 @@ impl Command for Finish {
         tracing::info!(run = %run.id, status = run.status.as_str(), "run finished");
         tx.save(&run);
         tx.flush_runs().await?;
-        run.detail(tx.conn()).await
+        tx.detail(&run).await
     }
 }

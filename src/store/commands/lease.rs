@@ -10,7 +10,7 @@ use crate::{
         protocol::{LeaseAnswer, LeaseRun},
     },
     store::{
-        Error,
+        Error, Store,
         engine::params,
         lease_end,
         rows::{RunRow, sealed},
@@ -28,6 +28,11 @@ pub struct Lease {
 #[async_trait]
 impl Command for Lease {
     type Answer = LeaseAnswer;
+
+    async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
+        store.open_content(&self.run).await?;
+        store.warm_up(&self.run).await
+    }
 
     async fn apply(&self, tx: &mut Tx) -> Result<LeaseAnswer, Error> {
         let mut run = tx.run(&self.run).await?;
@@ -110,7 +115,7 @@ pub async fn grant(tx: &mut Tx, mut run: RunRow, body: &LeaseRun) -> Result<Leas
     lease_end::become_status(tx, &mut run, RunStatus::Running);
     tx.save(&run);
     Ok(LeaseAnswer {
-        run: run.detail(tx.conn()).await?,
+        run: tx.detail(&run).await?,
         epoch: run.epoch,
         expires_at,
         state,

@@ -36,6 +36,9 @@ pub use tick::{Grace, Tick};
 use super::{error::Error, rows::RunRow, tx::Tx};
 use crate::domain::{Epoch, Problem, RunId};
 
+/// Bytes from which on a command has a transaction of its own.
+const HEAVY: usize = 256 << 10;
+
 /// The run, if this epoch holds its lease; the write that follows renews it.
 async fn holding(tx: &mut Tx, run: &RunId, epoch: Epoch) -> Result<RunRow, Error> {
     let run = tx.run(run).await?;

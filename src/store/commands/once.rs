@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     domain::{Code, Hash, Problem},
     store::{
-        Error,
+        Error, Store,
         engine::{params, read_json},
         tables,
         tx::Tx,
@@ -35,6 +35,14 @@ where
     C::Answer: Serialize + DeserializeOwned + Sync,
 {
     type Answer = C::Answer;
+
+    async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
+        self.command.prepare(store).await
+    }
+
+    fn heavy(&self) -> bool {
+        self.command.heavy()
+    }
 
     async fn apply(&self, tx: &mut Tx) -> Result<C::Answer, Error> {
         let Some(key) = &self.key else {

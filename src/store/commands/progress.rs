@@ -2,12 +2,15 @@
 
 use async_trait::async_trait;
 use serde_json::json;
+use std::sync::OnceLock;
 
-use super::{holding, renew};
+use super::{HEAVY, holding, renew};
 use crate::{
-    domain::{Code, EventKind, Outcome, Problem, RunId, protocol::Progress},
+    aside::{LONG, aside},
+    domain::{Code, EventKind, Outcome, Problem, RunId, json::is_long, protocol::Progress},
     store::{
-        Error,
+        Error, Store,
+        content::Content,
         rows::{AttemptRow, append_log},
         tx::Tx,
         writer::Command,
@@ -15,14 +18,49 @@ use crate::{
 };
 
 pub struct Note {
-    pub run: RunId,
-    pub seq: i64,
-    pub body: Progress,
+    run: RunId,
+    seq: i64,
+    body: Progress,
+    partial: OnceLock<Option<Content>>,
+}
+
+impl Note {
+    pub fn new(run: RunId, seq: i64, body: Progress) -> Self {
+        Self {
+            run,
+            seq,
+            body,
+            partial: OnceLock::new(),
+        }
+    }
+
+    fn partial(&self) -> Option<&Content> {
+        let partial = self.body.partial.as_ref();
+        self.partial
+            .get_or_init(|| partial.map(Content::of))
+            .as_ref()
+    }
+
+    fn brings(&self, bytes: usize) -> bool {
+        let partial = self.body.partial.as_ref();
+        partial.is_some_and(|it| is_long(it, bytes))
+    }
 }
 
 #[async_trait]
 impl Command for Note {
     type Answer = ();
+
+    async fn prepare(&mut self, _: &Store) -> Result<(), Error> {
+        if self.brings(LONG) {
+            aside(|| self.partial()).await;
+        }
+        Ok(())
+    }
+
+    fn heavy(&self) -> bool {
+        self.brings(HEAVY)
+    }
 
     async fn apply(&self, tx: &mut Tx) -> Result<(), Error> {
         let mut run = holding(tx, &self.run, self.body.epoch).await?;
@@ -41,7 +79,7 @@ impl Command for Note {
         let now = tx.now;
         append_log(tx.conn(), &run.id, &mut attempt, now, &self.body.log).await?;
         attempt
-            .set_progress(tx.conn(), &run.id, self.body.partial.as_ref())
+            .set_progress(tx.conn(), &run.id, self.partial())
             .await?;
         let data = json!({
             "attempt": attempt.attempt, "partial": self.body.partial.is_some(), "lines": self.body.log.len(),

@@ -8,7 +8,7 @@ use crate::{
     domain::{
         Epoch, Hash, Problem, RunDetail, RunId, RunStatus, lease::LeaseEnd, protocol::ReleaseRun,
     },
-    store::{Error, engine::params, lease_end, tables, tx::Tx, writer::Command},
+    store::{Error, Store, engine::params, lease_end, tables, tx::Tx, writer::Command},
 };
 
 pub struct Release {
@@ -20,11 +20,15 @@ pub struct Release {
 impl Command for Release {
     type Answer = RunDetail;
 
+    async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
+        store.open_content(&self.run).await
+    }
+
     async fn apply(&self, tx: &mut Tx) -> Result<RunDetail, Error> {
         let mut run = tx.run(&self.run).await?;
         let body = Hash::of(&json!(self.body));
         if ended_with(tx, &run.id, self.body.epoch, LeaseEnd::Release, body).await? {
-            return run.detail(tx.conn()).await;
+            return tx.detail(&run).await;
         }
         if !holds(&run, self.body.epoch) {
             return Err(Problem::lease_lost().into());
@@ -38,7 +42,7 @@ impl Command for Release {
                 .map(|ms| tx.now.plus_ms(ms));
         }
         tx.save(&run);
-        run.detail(tx.conn()).await
+        tx.detail(&run).await
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{
     super::{
         bulk::Bulk,
+        content::Content,
         engine::{Connection, Param, Row, params},
         seal::{self, Table},
     },
@@ -171,7 +172,7 @@ impl AttemptRow {
     }
 
     /// The row of a new attempt, for [`INSERT`].
-    pub fn inserted(&self, run: &RunId, input: Option<&Value>) -> Vec<Param> {
+    pub fn inserted(&self, run: &RunId, input: Option<&Content>) -> Vec<Param> {
         params![
             run.as_str(),
             self.seq,
@@ -181,7 +182,7 @@ impl AttemptRow {
             self.base,
             self.begun_at,
             self.outcome.as_str(),
-            input.map(sealed),
+            input.map(Content::sealed),
             self.log_lines,
             TABLE.seal(&self.values()),
         ]
@@ -236,7 +237,7 @@ impl AttemptRow {
         &self,
         conn: &mut dyn Connection,
         run: &RunId,
-        partial: Option<&Value>,
+        partial: Option<&Content>,
     ) -> Result<(), Error> {
         let sql = "UPDATE attempts SET partial = COALESCE($4, partial), log_lines = $5, seal = $6 \
              WHERE run = $1 AND seq = $2 AND attempt = $3";
@@ -244,7 +245,7 @@ impl AttemptRow {
             run.as_str(),
             self.seq,
             self.attempt,
-            partial.map(sealed),
+            partial.map(Content::sealed),
             self.log_lines,
             TABLE.seal(&self.values()),
         ];

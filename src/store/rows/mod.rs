@@ -9,8 +9,8 @@ pub(super) mod step;
 pub use announced::Announcements;
 pub use attempt::AttemptRow;
 pub use log_line::{append_log, read_log};
-pub use run::RunRow;
 pub(super) use run::run_columns;
+pub use run::{Opened, RunContent, RunRow, StoredContent};
 pub use step::StepRow;
 pub(super) use step::{step_columns, steps};
 

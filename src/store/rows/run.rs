@@ -1,9 +1,11 @@
 //! The table `runs`.
 
+mod content;
 mod life;
 mod listed;
 mod write;
 
+pub use content::{Opened, RunContent, StoredContent};
 pub use write::UPDATE;
 
 use std::collections::BTreeMap;
@@ -274,11 +276,22 @@ impl RunRow {
 
     /// The run with what only its own page needs.
     pub async fn detail(&self, conn: &mut dyn Connection) -> Result<RunDetail, Error> {
-        let sql = "SELECT input, state_schema, result, error FROM runs WHERE id = $1";
-        let row = conn.fetch_one(sql, params![self.id.as_str()]).await?;
-        let mut row = row.ok_or_else(|| Error::damaged("a run vanished"))?;
-        let (input, state_schema) = (row.sealed()?, row.opt_sealed()?);
-        let (result, error) = (row.opt_sealed()?, row.opt_sealed::<AgentError>()?);
+        let content = self.stored_content(conn).await?.open()?;
+        self.detail_of(conn, content).await
+    }
+
+    /// The same with what is known to be in it.
+    pub async fn detail_of(
+        &self,
+        conn: &mut dyn Connection,
+        content: RunContent,
+    ) -> Result<RunDetail, Error> {
+        let RunContent {
+            input,
+            state_schema,
+            result,
+            error,
+        } = content;
         let plan = super::Announcements::of(conn, self).await?;
         Ok(RunDetail {
             run: self.to_run(),

@@ -1,7 +1,5 @@
 //! A run's newest state: it advances by changes, and each makes the row of one snapshot.
 
-use serde_json::Value;
-
 use super::{
     codec::{self, Window},
     stored::TABLE,
@@ -11,7 +9,7 @@ use crate::{
         Code, Hash, Problem, RunId, Time, diff,
         hash::link,
         patch::Op,
-        tree::{TOO_LARGE, Tree},
+        tree::{Refused, StateMax, Tree},
     },
     store::{
         Error,
@@ -31,8 +29,8 @@ const PATCH_MAX: usize = 8 << 10;
 /// The weight after which the next snapshot is a keyframe: what is before it belongs to another run.
 pub(super) const BEFORE_A_KEYFRAME: i64 = i64::MAX / 2;
 
-/// A run's newest state, at hand.
-#[derive(Debug)]
+/// A run's newest state, at hand. A copy is cheap: it shares the tree.
+#[derive(Debug, Clone)]
 pub struct Held {
     pub snapshot: i64,
     pub hash: Hash,
@@ -46,7 +44,14 @@ pub struct Held {
 /// How a snapshot is made from the one before.
 pub enum Change {
     Patch(Vec<Op>),
-    Whole(Value),
+    Whole(Tree),
+}
+
+/// A snapshot's body as it is stored.
+#[derive(Debug, Clone)]
+pub struct Packed {
+    encoding: String,
+    body: Vec<u8>,
 }
 
 pub static INSERT: Bulk = Bulk {
@@ -57,9 +62,8 @@ pub static INSERT: Bulk = Bulk {
 };
 
 impl Held {
-    /// Snapshot 0, the initial state, and its row for [`INSERT`].
-    pub fn initial(run: &RunId, at: Time, state: Value) -> Result<(Self, Vec<Param>), Error> {
-        let tree = Tree::from(state);
+    /// Snapshot 0, the initial state.
+    pub fn initial(tree: Tree) -> Result<(Self, Packed), Error> {
         let hash = link(Hash::default(), 0, tree.hash());
         let mut held = Self {
             snapshot: 0,
@@ -69,8 +73,8 @@ impl Held {
             weight: 0,
             window: Window::default(),
         };
-        let row = held.row(run, None, at, None)?;
-        Ok((held, row))
+        let packed = held.packed(None)?;
+        Ok((held, packed))
     }
 
     /// Roughly what it takes in memory, beside what a tree needs more than its JSON.
@@ -78,32 +82,25 @@ impl Held {
         self.tree.size() + self.window.bytes() + 1_024
     }
 
-    /// Applies the change; answers the row of the snapshot it made, for [`INSERT`]. A patch that does not fit
-    /// leaves everything as it was.
-    pub fn advance(
-        &mut self,
-        run: &RunId,
-        seq: Option<i64>,
-        at: Time,
-        change: Change,
-        state_max: usize,
-    ) -> Result<Vec<Param>, Error> {
+    /// Applies the change; answers the body of the snapshot it made, for [`Held::row`]. A patch that does not fit
+    /// leaves everything as it was. It needs no transaction: what is large is done before there is one.
+    pub fn advance(&mut self, change: Change, state_max: StateMax) -> Result<Packed, Error> {
         let delta = self.change(change, state_max)?;
         self.snapshot += 1;
         self.hash = link(self.hash, self.snapshot, self.tree.hash());
         if let Some(delta) = delta {
             self.weight += delta.len() as i64 + ROW_WEIGHT;
             if self.weight <= KEYFRAME_WEIGHT * self.tree.size() as i64 + ROW_WEIGHT {
-                return self.row(run, seq, at, Some(delta));
+                return self.packed(Some(delta));
             }
         }
         (self.keyframe, self.weight) = (self.snapshot, 0);
-        self.row(run, seq, at, None)
+        self.packed(None)
     }
 
     /// Makes the next state; answers the change that makes it as it is stored, or `None` where only the whole state
     /// will do.
-    fn change(&mut self, change: Change, state_max: usize) -> Result<Option<Vec<u8>>, Error> {
+    fn change(&mut self, change: Change, state_max: StateMax) -> Result<Option<Vec<u8>>, Error> {
         let (tree, said) = match change {
             Change::Patch(ops) => match said(&ops).filter(|said| sizes(said) <= PATCH_MAX) {
                 // One operation says what changed: nothing is compared with the state before, nothing is copied.
@@ -117,11 +114,16 @@ impl Held {
                     (tree, said)
                 }
             },
-            Change::Whole(state) => {
-                let tree = Tree::from(state);
-                if tree.size() > state_max {
-                    return Err(Problem::too_large("state", state_max).into());
-                }
+            Change::Whole(tree) => {
+                // One that was larger already may be kept, or made smaller.
+                let values = state_max.values.max(self.tree.values());
+                fits(
+                    &tree,
+                    StateMax {
+                        values,
+                        ..state_max
+                    },
+                )?;
                 (tree, None)
             }
         };
@@ -147,14 +149,8 @@ impl Held {
         diff::apply(&self.tree, changes).is_ok_and(|made| made.hash() == tree.hash())
     }
 
-    /// The newest snapshot as a row: as this delta, or whole.
-    fn row(
-        &mut self,
-        run: &RunId,
-        seq: Option<i64>,
-        at: Time,
-        delta: Option<Vec<u8>>,
-    ) -> Result<Vec<Param>, Error> {
+    /// The newest snapshot's body: this delta, or the whole state.
+    fn packed(&mut self, delta: Option<Vec<u8>>) -> Result<Packed, Error> {
         let (encoding, body) = match delta {
             Some(delta) => {
                 let packed = codec::pack("change", &delta, &self.window)?;
@@ -167,25 +163,40 @@ impl Held {
                 codec::pack("keyframe", &whole, &self.window)?
             }
         };
-        Ok(TABLE.row(params![
+        Ok(Packed { encoding, body })
+    }
+
+    /// The newest snapshot as a row, for [`INSERT`].
+    pub fn row(&self, run: &RunId, seq: Option<i64>, at: Time, packed: Packed) -> Vec<Param> {
+        TABLE.row(params![
             run.as_str(),
             self.snapshot,
             seq,
             at,
             self.keyframe,
             self.weight,
-            encoding,
-            body,
+            packed.encoding,
+            packed.body,
             self.tree.hash(),
             self.hash,
-        ]))
+        ])
+    }
+}
+
+/// Refuses a state that is too large.
+pub fn fits(tree: &Tree, max: StateMax) -> Result<(), Problem> {
+    match () {
+        () if tree.size() > max.bytes => Err(Problem::too_large("state", max.bytes)),
+        () if tree.values() > max.values => Err(Problem::too_many("state", max.values)),
+        () => Ok(()),
     }
 }
 
 /// Applies all operations, or none.
-fn patched(tree: &mut Tree, ops: &[Op], state_max: usize) -> Result<(), Problem> {
+fn patched(tree: &mut Tree, ops: &[Op], state_max: StateMax) -> Result<(), Problem> {
     tree.apply_within(ops, state_max).map_err(|e| match e.why {
-        TOO_LARGE => Problem::too_large("state", state_max),
+        Refused::BYTES => Problem::too_large("state", state_max.bytes),
+        Refused::VALUES => Problem::too_many("state", state_max.values),
         _ => Problem::new(Code::PatchFailed, e.to_string())
             .with("path", &e.path)
             .with("operation", e.index),

@@ -7,6 +7,6 @@ mod held;
 mod read;
 pub(super) mod stored;
 
-pub use held::{Change, Held, INSERT};
+pub use held::{Change, Held, INSERT, Packed, fits};
 pub(super) use read::built;
 pub use read::{StateAt, load, read, state, stretch};

@@ -90,10 +90,7 @@ impl World {
 
     pub async fn case(&self) -> Case {
         let case = self.case_of(self.id());
-        let create = Create {
-            id: case.run.clone(),
-            body: CreateRun::new("model"),
-        };
+        let create = Create::new(case.run.clone(), CreateRun::new("model"));
         self.store.write(create).await.expect("a run");
         case
     }
@@ -135,11 +132,8 @@ impl World {
                 stale,
                 other_name,
             } => {
-                let begin = Begin {
-                    run: run.clone(),
-                    epoch: epoch(stale),
-                    step: step(key, other_name && before.of_key(key).is_some()),
-                };
+                let other = other_name && before.of_key(key).is_some();
+                let begin = Begin::new(run.clone(), epoch(stale), step(key, other));
                 code(self.store.write(begin).await, |begun| {
                     match begun.decision {
                         Some(decision) if begun.outcome == BeginOutcome::Given => {
@@ -158,11 +152,7 @@ impl World {
                 let body: CommitStep = body(
                     json!({"epoch": epoch(stale), "attempt": attempt, "result": n, "patch": patch}),
                 );
-                let commit = Commit {
-                    run: run.clone(),
-                    seq: seq(at),
-                    body,
-                };
+                let commit = Commit::new(run.clone(), seq(at), body);
                 let answer = code(self.store.write(commit).await, |_| "ok".into());
                 // Over is over, by whichever word.
                 answer.replace("commit_conflict", "attempt_over")
@@ -187,10 +177,7 @@ impl World {
                 let n = self.next();
                 let body: FinishRun =
                     body(json!({"epoch": epoch(stale), "outcome": outcome, "result": n}));
-                let finish = Finish {
-                    run: run.clone(),
-                    body,
-                };
+                let finish = Finish::new(run.clone(), body);
                 code(self.store.write(finish).await, |_| "ok".into())
             }
             Op::Expire => {
@@ -239,11 +226,7 @@ impl World {
     }
 
     async fn decide(&self, run: &RunId, key: &str, body: &Decide) -> String {
-        let decision = Decision {
-            run: run.clone(),
-            author: author(),
-            body: body.clone(),
-        };
+        let decision = Decision::new(run.clone(), author(), body.clone());
         let key = Key {
             scope: "model".into(),
             key: key.to_owned(),

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
+use super::{Decision, vetted::outdated};
 use crate::{
-    domain::patch::Op,
+    domain::tree::Tree,
     store::{
         Error,
         engine::{Param, params},
         rows::RunRow,
-        schema,
         snapshots::{self, Change, Held},
         tx::Tx,
     },
@@ -20,43 +20,47 @@ pub struct Edited {
     rows: Vec<Vec<Param>>,
 }
 
-impl Edited {
-    /// Applies these changes in order; none, if there is none. Nothing is written yet.
-    pub async fn checked(
-        tx: &mut Tx,
-        run: &RunRow,
-        changes: &[(Option<&Value>, Option<&Vec<Op>>)],
-    ) -> Result<Option<Self>, Error> {
-        let changes: Vec<_> = changes
-            .iter()
-            .filter_map(|change| match change {
-                (Some(state), _) => Some(Change::Whole((*state).clone())),
-                (None, Some(patch)) => Some(Change::Patch((*patch).clone())),
-                (None, None) => None,
-            })
-            .collect();
-        if changes.is_empty() {
-            return Ok(None);
-        }
+impl Decision {
+    /// The states that were made before the transaction, if they still follow from the current one and its schema;
+    /// none, if no change is asked for. Nothing is written yet.
+    pub(super) async fn edited(&self, tx: &mut Tx, run: &RunRow) -> Result<Option<Edited>, Error> {
         let sql = "SELECT state_schema FROM runs WHERE id = $1";
-        let row = tx.conn().fetch_one(sql, params![run.id.as_str()]).await?;
-        let schema: Option<Value> = row.map(|mut row| row.opt_sealed()).transpose()?.flatten();
-        let mut held = tx.state(run).await?;
-        let mut rows = Vec::new();
-        for change in changes {
-            rows.push(held.advance(&run.id, None, tx.now, change, tx.state_max)?);
-            if let Some(schema) = &schema {
-                schema::check("state", schema, &held.tree.to_value())?;
+        let Some(new) = &self.vetted.edit else {
+            if self.changes().is_empty() {
+                return Ok(None);
             }
+            // Nothing could be made, or the run is new: what is damaged says so here.
+            let held = tx.state(run).await?;
+            tx.hold(&run.id, held);
+            let row = tx.conn().fetch_one(sql, params![run.id.as_str()]).await?;
+            row.map(|mut row| row.opt_sealed::<Value>()).transpose()?;
+            return Err(outdated().into());
+        };
+        let row = tx.conn().fetch_one(sql, params![run.id.as_str()]).await?;
+        let schema = row.map(|mut row| row.opt_text()).transpose()?.flatten();
+        if new.base != run.hash || new.schema != schema {
+            return Err(outdated().into());
         }
-        Ok(Some(Self { held, rows }))
+        let made = new.made.as_ref().map_err(Clone::clone)?;
+        let Some((held, _)) = made.last() else {
+            return Ok(None);
+        };
+        let row = |(held, packed): &(Held, snapshots::Packed)| {
+            held.row(&run.id, None, tx.now, packed.clone())
+        };
+        Ok(Some(Edited {
+            held: held.clone(),
+            rows: made.iter().map(row).collect(),
+        }))
     }
+}
 
+impl Edited {
     /// The state as it was once: whatever the schema says now.
     pub async fn back(tx: &mut Tx, run: &RunRow, state: Value) -> Result<Self, Error> {
         let mut held = tx.state(run).await?;
-        let whole = Change::Whole(state);
-        let row = held.advance(&run.id, None, tx.now, whole, tx.state_max)?;
+        let packed = held.advance(Change::Whole(Tree::from(state)), tx.state_max)?;
+        let row = held.row(&run.id, None, tx.now, packed);
         Ok(Self {
             held,
             rows: vec![row],

@@ -10,6 +10,7 @@ use crate::{
     },
     store::{
         Error,
+        content::Content,
         engine::params,
         plan::effects_not_shared,
         rows::{RunRow, StepRow, announced, attempt, step},
@@ -25,8 +26,8 @@ pub struct Fork {
     from: i64,
     snapshot: i64,
     hash: Hash,
-    input: Value,
-    schema: Option<Value>,
+    input: Content,
+    schema: Option<Content>,
 }
 
 /// Settled steps come along as they are; what was open in the origin is not this run's, and only seen.
@@ -109,8 +110,12 @@ impl Fork {
             from,
             snapshot,
             hash: shared.hash,
-            input: row.sealed().map_err(place("input"))?,
-            schema: row.opt_sealed().map_err(place("state_schema"))?,
+            input: Content::of(&row.sealed().map_err(place("input"))?),
+            schema: row
+                .opt_sealed::<Value>()
+                .map_err(place("state_schema"))?
+                .as_ref()
+                .map(Content::of),
         })
     }
 
@@ -148,7 +153,7 @@ impl Fork {
         let row = conn.fetch_one(open, params![to]).await?;
         run.announced = row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
         let data = json!({
-            "agent": run.agent, "title": run.title, "status": run.status, "input": Hash::of(&self.input),
+            "agent": run.agent, "title": run.title, "status": run.status, "input": self.input.hash,
             "snapshot": run.snapshot, "hash": run.hash, "forked_from": origin.id, "seq": self.from,
         });
         tx.emit(&run.id, None, EventKind::RunCreated, data);

@@ -4,19 +4,24 @@ use serde_json::{Value, json};
 
 use crate::{
     domain::{DecisionKind, Gate, Problem},
-    store::schema,
+    store::schema::Checker,
 };
 
 /// The result of this answer, if the gate takes it.
-pub fn answer(kind: DecisionKind, gate: &Gate, given: Option<&Value>) -> Result<Value, Problem> {
+pub async fn answer(
+    schemas: &Checker,
+    kind: DecisionKind,
+    gate: Gate,
+    given: Option<&Value>,
+) -> Result<Value, Problem> {
     let result = match &gate.choices {
         Some(choices) => chosen(kind, choices, given)?,
         None => given.cloned().unwrap_or_default(),
     };
     // Who rejects the question need not answer it.
     let silent = kind == DecisionKind::Reject && given.is_none();
-    match &gate.schema {
-        Some(schema) if !silent => schema::check("result", schema, &result)?,
+    match gate.schema {
+        Some(schema) if !silent => schemas.check("result", schema, result.clone()).await?,
         _ => {}
     }
     Ok(result)
@@ -55,30 +60,38 @@ mod tests {
         }
     }
 
-    #[test]
-    fn one_of_the_choices_is_the_result_and_nothing_else() {
+    #[tokio::test]
+    async fn one_of_the_choices_is_the_result_and_nothing_else() {
         let gate = gate(Some(json!(["full", "half"])), None);
-        let take = |kind, given: Option<Value>| answer(kind, &gate, given.as_ref());
+        let take = async |kind, given: Option<Value>| {
+            answer(&Checker::default(), kind, gate.clone(), given.as_ref()).await
+        };
         let full = Ok(json!({"choice": "full"}));
-        assert_eq!(
-            take(DecisionKind::Answer, Some(json!({"choice": "full"}))),
-            full
-        );
-        assert_eq!(take(DecisionKind::Answer, Some(json!("full"))), full);
-        assert!(take(DecisionKind::Answer, Some(json!({"choice": "none"}))).is_err());
-        assert!(take(DecisionKind::Approve, None).is_err());
-        assert_eq!(take(DecisionKind::Reject, None), Ok(Value::Null));
+        let named = take(DecisionKind::Answer, Some(json!({"choice": "full"}))).await;
+        assert_eq!(named, full);
+        assert_eq!(take(DecisionKind::Answer, Some(json!("full"))).await, full);
+        let none = take(DecisionKind::Answer, Some(json!({"choice": "none"}))).await;
+        assert!(none.is_err());
+        assert!(take(DecisionKind::Approve, None).await.is_err());
+        assert_eq!(take(DecisionKind::Reject, None).await, Ok(Value::Null));
     }
 
-    #[test]
-    fn an_answer_fits_the_schema() {
+    #[tokio::test]
+    async fn an_answer_fits_the_schema() {
         let gate = gate(
             None,
             Some(json!({"type": "object", "required": ["amount"]})),
         );
-        let take = |given| answer(DecisionKind::Answer, &gate, Some(&given));
-        assert_eq!(take(json!({"amount": 1})), Ok(json!({"amount": 1})));
-        assert_eq!(take(json!({})).unwrap_err().fields["path"], "result");
-        assert_eq!(answer(DecisionKind::Reject, &gate, None), Ok(Value::Null));
+        let take = async |kind, given: Option<Value>| {
+            answer(&Checker::default(), kind, gate.clone(), given.as_ref()).await
+        };
+        let given = json!({"amount": 1});
+        assert_eq!(
+            take(DecisionKind::Answer, Some(given.clone())).await,
+            Ok(given)
+        );
+        let wrong = take(DecisionKind::Answer, Some(json!({}))).await;
+        assert_eq!(wrong.unwrap_err().fields["path"], "result");
+        assert_eq!(take(DecisionKind::Reject, None).await, Ok(Value::Null));
     }
 }

@@ -5,18 +5,11 @@ use serde_json::json;
 use super::Decision;
 use crate::{
     domain::{
-        Code, DecisionKind, EventKind, Hash, Problem, RunId,
+        Code, DecisionKind, EventKind, Problem, RunId,
         audit::{AuditEntry, AuditKind},
         decision,
-        protocol::Decide,
     },
-    store::{
-        Error, audit, decisions,
-        engine::params,
-        rows::{RunRow, sealed},
-        tables,
-        tx::Tx,
-    },
+    store::{Error, audit, decisions, engine::params, rows::RunRow, tables, tx::Tx},
 };
 
 /// What a decision made.
@@ -84,7 +77,7 @@ impl Decision {
             body.reason.as_deref(),
             decision.step,
             version,
-            sealed(&lean(body)),
+            self.vetted.kept.as_str(),
             decision.at,
             made.snapshot,
             decision.new_run.as_ref().map(|run| run.as_str()),
@@ -102,7 +95,7 @@ impl Decision {
     fn audit(&self, tx: &mut Tx, run: &RunRow, decision: &decision::Decision) {
         let detail = json!({
             "decision": decision.id, "version": decision.version, "snapshot": decision.snapshot,
-            "new_run": decision.new_run, "body": Hash::of(&json!(self.body)),
+            "new_run": decision.new_run, "body": self.vetted.body,
         });
         tx.audit(AuditEntry {
             run: Some(run.id.clone()),
@@ -137,14 +130,4 @@ impl Decision {
             .with("decided_at", at)
             .with("decided_kind", kind))
     }
-}
-
-/// The body without whole states: their snapshots have them.
-fn lean(body: &Decide) -> Decide {
-    let mut lean = body.clone();
-    lean.state = None;
-    lean.choices
-        .iter_mut()
-        .for_each(|choice| choice.state = None);
-    lean
 }

@@ -1,6 +1,6 @@
 //! Resume: choices and release in one transaction, on the plan that was shown.
 
-use super::{Decision, Edited, Order, refused, unknown};
+use super::{Decision, Order, refused, unknown};
 use crate::{
     domain::{
         Code, Problem, RunStatus, StepStatus,
@@ -39,11 +39,6 @@ impl Decision {
             settling.push(self.settling(tx, run, choice).await?);
             read.choose(&run.id, choice);
         }
-        let changes: Vec<_> = body
-            .choices
-            .iter()
-            .map(|choice| (choice.state.as_ref(), choice.patch.as_ref()))
-            .collect();
         let plan = read.plan(run, None, Saved::default());
         if let Some(step) = plan.steps.iter().find(|it| it.action == PlanAction::Decide) {
             let seq = step.seq.unwrap_or_default();
@@ -52,10 +47,7 @@ impl Decision {
                 step.name, step.why
             )));
         }
-        Ok(Order::Resume(
-            settling,
-            Edited::checked(tx, run, &changes).await?,
-        ))
+        Ok(Order::Resume(settling, self.edited(tx, run).await?))
     }
 
     /// Hands the run back to the workers.

@@ -1,17 +1,17 @@
 //! What becomes of one step: run it again, take this result for it, skip it, answer it.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Decision, gate, refused};
+use super::{Decision, refused};
 use crate::{
     domain::{
-        DecisionKind, EventKind, Hash, Outcome, Problem, StepStatus, decision::allowed,
-        protocol::Choice,
+        DecisionKind, EventKind, Outcome, Problem, StepStatus, decision::allowed, protocol::Choice,
     },
     store::{
         Error,
+        content::Content,
         engine::params,
-        rows::{Announcements, AttemptRow, RunRow, StepRow, announced, attempt, sealed, step},
+        rows::{Announcements, AttemptRow, RunRow, StepRow, announced, attempt, step},
         tx::Tx,
     },
 };
@@ -20,7 +20,7 @@ use crate::{
 pub struct Settling {
     pub step: StepRow,
     kind: DecisionKind,
-    result: Value,
+    result: Content,
     new_key: bool,
 }
 
@@ -40,11 +40,9 @@ impl Decision {
         allowed(choice.kind, run.status, live, Some(step.status)).map_err(refused)?;
         let result = match choice.kind {
             DecisionKind::Approve | DecisionKind::Reject | DecisionKind::Answer => {
-                let asked = step.content(tx.conn(), &run.id).await?.gate;
-                let asked = asked.ok_or_else(|| refused("the step waits, but asks no question"))?;
-                gate::answer(choice.kind, &asked, choice.result.as_ref())?
+                self.answer(choice.step)?
             }
-            _ => choice.result.clone().unwrap_or_default(),
+            _ => self.result(choice.step),
         };
         Ok(Settling {
             step,
@@ -107,11 +105,10 @@ impl Decision {
             step.unknown = false;
             run.committed += 1;
         }
-        let hash = Hash::of(&result);
-        let row = step.settled(&run.id, &result, hash);
+        let row = step.settled(&run.id, &result);
         tx.later(&run.id, &step::SETTLE, row);
         run.became(&step);
-        let data = json!({"decision": kind, "attempt": step.attempts, "result": hash});
+        let data = json!({"decision": kind, "attempt": step.attempts, "result": result.hash});
         tx.emit(&run.id, Some(step.seq), EventKind::StepGiven, data);
         Ok(())
     }
@@ -134,9 +131,9 @@ impl Decision {
         run: &RunRow,
         idx: i64,
     ) -> Result<(), Error> {
-        let result = self.body.result.clone().unwrap_or_default();
+        let result = self.result(self.body.step.unwrap_or_default());
         let key = params![run.id.as_str(), idx];
-        let skipped = vec![("skipped", sealed(&result).into())];
+        let skipped = vec![("skipped", result.sealed().into())];
         announced::TABLE.amend(tx.conn(), key, skipped).await?;
         Ok(())
     }

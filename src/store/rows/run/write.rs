@@ -1,15 +1,14 @@
 //! A run as it is written: once when it is created, then what changes.
 
-use serde_json::Value;
-
 use super::{RunRow, TABLE};
 use crate::{
     domain::Signal,
     store::{
         Error,
         bulk::Bulk,
+        content::Content,
         engine::{Connection, Param, params},
-        rows::{sealed, text},
+        rows::text,
     },
 };
 
@@ -33,8 +32,8 @@ impl RunRow {
     pub async fn insert(
         &self,
         conn: &mut dyn Connection,
-        input: &Value,
-        state_schema: Option<&Value>,
+        input: &Content,
+        state_schema: Option<&Content>,
     ) -> Result<(), Error> {
         let sql = "INSERT INTO runs (id, ord, agent, title, status, version, code_version, model, labels, links, \
              parent_run, parent_seq, input, origin, state_schema, on_crash, max_recoveries, recoveries, epoch, \
@@ -56,9 +55,9 @@ impl RunRow {
                 text(&self.links),
                 self.parent.as_ref().map(|p| p.run.as_str()),
                 self.parent.as_ref().map(|p| p.seq),
-                sealed(input),
+                input.sealed(),
                 self.origin,
-                state_schema.map(sealed),
+                state_schema.map(Content::sealed),
                 self.on_crash.as_str(),
                 self.max_recoveries,
                 self.recoveries,

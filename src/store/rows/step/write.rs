@@ -1,13 +1,12 @@
 //! A step as it is written: when it begins, while it lives, and when it settles.
 
-use serde_json::Value;
-
 use super::{StepRow, TABLE};
 use crate::{
-    domain::{AgentError, Gate, Hash, RunId, decision::DecisionKind, run::Link},
+    domain::{AgentError, RunId, decision::DecisionKind, run::Link},
     store::{
         Error,
         bulk::Bulk,
+        content::Content,
         engine::{Connection, Param, params},
         rows::{RunRow, opt_text, sealed, text},
     },
@@ -35,8 +34,8 @@ impl StepRow {
     pub fn inserted(
         &self,
         run: &RunRow,
-        input: &Value,
-        gate: Option<&Gate>,
+        input: &Content,
+        gate: Option<&str>,
         links: &[Link],
     ) -> Vec<Param> {
         params![
@@ -46,13 +45,13 @@ impl StepRow {
             self.name.as_str(),
             self.kind.as_str(),
             self.tool.as_deref(),
-            text(input),
+            input.text.as_str(),
             self.input_hash,
             opt_text(self.effect.as_ref()),
             self.recovery.as_str(),
             self.retry.max_attempts,
             self.retry.backoff_ms,
-            gate.map(sealed),
+            gate,
             text(&self.refs),
             sealed(&links),
             self.status.as_str(),
@@ -104,7 +103,7 @@ impl StepRow {
     }
 
     /// A step settles: its row and its result, for [`SETTLE`].
-    pub fn settled(&self, run: &RunId, result: &Value, result_hash: Hash) -> Vec<Param> {
+    pub fn settled(&self, run: &RunId, result: &Content) -> Vec<Param> {
         params![
             run.as_str(),
             self.seq,
@@ -118,8 +117,8 @@ impl StepRow {
             self.retry_at,
             self.cost_usd,
             self.ended_at,
-            text(result),
-            result_hash,
+            result.text.as_str(),
+            result.hash,
             self.state_change,
             TABLE.seal(&self.values()),
         ]

@@ -1,0 +1,229 @@
+//! What of a decision is looked at before there is a transaction: schemas, hashes and new states, which may take
+//! seconds. The transaction then only asks whether what was looked at is still what is current.
+
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+use super::{Decision, gate};
+use crate::{
+    aside::{LONG, aside},
+    domain::{
+        Code, DecisionKind, Hash, Problem, StepStatus, json::is_long, patch::Op, protocol::Decide,
+    },
+    store::{
+        Error, Store,
+        content::Content,
+        engine::params,
+        rows::{StepRow, sealed},
+        seal,
+        snapshots::{Change, Held, Packed},
+        sound,
+    },
+};
+
+#[derive(Default)]
+pub struct Vetted {
+    /// The body without whole states, whose snapshots have them, as it is kept; and the hash of all of it.
+    pub kept: String,
+    pub body: Hash,
+    /// The results that were chosen for steps, as they are written.
+    results: HashMap<i64, Content>,
+    /// What a gate made of the answer; its question never changes.
+    answer: Option<(i64, Result<Content, Problem>)>,
+    pub edit: Option<NewStates>,
+}
+
+/// States that were made from the one that was current, and held against the run's schema.
+pub struct NewStates {
+    /// The hash of the state before.
+    pub base: Hash,
+    /// The schema as it is stored.
+    pub schema: Option<String>,
+    pub made: Result<Vec<(Held, Packed)>, Problem>,
+}
+
+/// Something changed between the look and the transaction.
+pub fn outdated() -> Problem {
+    Problem::new(
+        Code::Busy,
+        "the run changed while the decision was checked: send it again",
+    )
+}
+
+impl Decision {
+    pub(super) async fn vet(&mut self, store: &Store) -> Result<(), Error> {
+        let mut vetted = match self.brings(LONG) {
+            true => aside(|| self.written()).await,
+            false => self.written(),
+        };
+        vetted.answer = self.answered(store).await?;
+        vetted.edit = self.new_states(store).await?;
+        self.vetted = vetted;
+        Ok(())
+    }
+
+    /// Whether any part of it has so many bytes.
+    pub(super) fn brings(&self, bytes: usize) -> bool {
+        let body = &self.body;
+        let one = |value: &Option<Value>| value.as_ref().is_some_and(|it| is_long(it, bytes));
+        let ops = |patch: &Option<Vec<Op>>| {
+            let ops = patch.as_deref().unwrap_or_default();
+            ops.len() * 64 > bytes
+                || ops
+                    .iter()
+                    .filter_map(Op::value)
+                    .any(|it| is_long(it, bytes))
+        };
+        let choices = &body.choices;
+        one(&body.result)
+            || one(&body.state)
+            || ops(&body.patch)
+            || choices.len() * 64 > bytes
+            || choices
+                .iter()
+                .any(|it| one(&it.result) || one(&it.state) || ops(&it.patch))
+    }
+
+    fn written(&self) -> Vetted {
+        let body = &self.body;
+        let chosen = body.choices.iter().map(|it| (it.step, it.result.as_ref()));
+        let own = body.step.map(|step| (step, body.result.as_ref()));
+        let null = Value::Null;
+        let results = chosen.chain(own);
+        Vetted {
+            kept: sealed(&lean(body)),
+            body: Hash::of(&json!(body)),
+            results: results
+                .map(|(step, result)| (step, Content::of(result.unwrap_or(&null))))
+                .collect(),
+            ..Vetted::default()
+        }
+    }
+
+    /// The result that was chosen for a step.
+    pub(super) fn result(&self, step: i64) -> Content {
+        let known = self.vetted.results.get(&step);
+        known.cloned().unwrap_or_else(|| Content::of(&Value::Null))
+    }
+
+    /// What the gate made of the answer.
+    pub(super) fn answer(&self, step: i64) -> Result<Content, Problem> {
+        match &self.vetted.answer {
+            Some((of, answer)) if *of == step => answer.clone(),
+            _ => Err(outdated()),
+        }
+    }
+
+    async fn answered(
+        &self,
+        store: &Store,
+    ) -> Result<Option<(i64, Result<Content, Problem>)>, Error> {
+        use DecisionKind::{Answer, Approve, Reject};
+        let (kind, Some(seq)) = (self.body.kind, self.body.step) else {
+            return Ok(None);
+        };
+        if !matches!(kind, Approve | Reject | Answer) {
+            return Ok(None);
+        }
+        let mut conn = store.engine.read().await?;
+        let step = sound(StepRow::load(&mut *conn, &self.run, seq).await)?.flatten();
+        let Some(step) = step.filter(|it| it.status == StepStatus::Waiting) else {
+            return Ok(None);
+        };
+        let gate = match step.content(&mut *conn, &self.run).await {
+            Ok(content) => content.gate,
+            Err(error) if error.is_damage() => return Ok(Some((seq, Err(error.problem())))),
+            Err(error) => return Err(error),
+        };
+        // The check may take its time; nobody else should wait for this connection meanwhile.
+        drop(conn);
+        let Some(gate) = gate else {
+            let why = "the step waits, but asks no question";
+            let problem = Problem::new(Code::DecisionRefused, why).with("why", why);
+            return Ok(Some((seq, Err(problem))));
+        };
+        let answer = gate::answer(&store.schemas, kind, gate, self.body.result.as_ref()).await;
+        let answer = match answer {
+            Ok(result) => Ok(aside(|| Content::of(&result)).await),
+            Err(problem) => Err(problem),
+        };
+        Ok(Some((seq, answer)))
+    }
+
+    /// The changes of state that it asks for, in order.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        let body = &self.body;
+        let asked: Vec<_> = match body.kind {
+            DecisionKind::Resume => {
+                let choices = body.choices.iter();
+                choices.map(|it| (&it.state, &it.patch)).collect()
+            }
+            _ => vec![(&body.state, &body.patch)],
+        };
+        let change = asked.into_iter().filter_map(|asked| match asked {
+            (Some(state), _) => Some(Change::Whole(state.clone().into())),
+            (None, Some(patch)) => Some(Change::Patch(patch.clone())),
+            (None, None) => None,
+        });
+        change.collect()
+    }
+
+    async fn new_states(&self, store: &Store) -> Result<Option<NewStates>, Error> {
+        let changes = aside(|| self.changes()).await;
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let Some(held) = store.at_hand(&self.run).await? else {
+            return Ok(None);
+        };
+        let mut conn = store.engine.read().await?;
+        let sql = "SELECT state_schema FROM runs WHERE id = $1";
+        let row = conn.fetch_one(sql, params![self.run.as_str()]).await?;
+        drop(conn);
+        let stored = row.map(|mut row| row.opt_text()).transpose()?.flatten();
+        let schema = stored.as_deref().map(seal::open::<Value>).transpose();
+        let Some(schema) = sound(schema)? else {
+            return Ok(None);
+        };
+        let base = held.hash;
+        let made = match made(store, held, changes, schema).await {
+            Ok(made) => Ok(made),
+            Err(Error::Refused(problem)) if problem.code != Code::Busy => Err(problem),
+            Err(error) => return Err(error),
+        };
+        Ok(Some(NewStates {
+            base,
+            schema: stored,
+            made,
+        }))
+    }
+}
+
+/// Each change on top of the one before, each of them as the schema wants it.
+async fn made(
+    store: &Store,
+    mut held: Held,
+    changes: Vec<Change>,
+    schema: Option<Value>,
+) -> Result<Vec<(Held, Packed)>, Error> {
+    let mut made = Vec::with_capacity(changes.len());
+    for change in changes {
+        let packed = aside(|| held.advance(change, store.state_max)).await?;
+        if let Some(schema) = &schema {
+            let state = aside(|| held.tree.to_value()).await;
+            store.schemas.check("state", schema.clone(), state).await?;
+        }
+        made.push((held.clone(), packed));
+    }
+    Ok(made)
+}
+
+/// The body without whole states: their snapshots have them.
+fn lean(body: &Decide) -> Decide {
+    let mut lean = body.clone();
+    lean.state = None;
+    lean.choices
+        .iter_mut()
+        .for_each(|choice| choice.state = None);
+    lean
+}
