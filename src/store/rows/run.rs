@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     domain::{
-        AgentError, Epoch, Hash, Run, RunDetail, RunId, RunStatus, Signal, StepStatus, Time, Usage,
+        Epoch, Hash, Run, RunDetail, RunId, RunStatus, Signal, StepStatus, Time, Usage,
         decision::Looking,
         run::{At, Link, OnCrash, Parent},
         strip::Strip,
