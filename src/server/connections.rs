@@ -30,7 +30,7 @@ const BUFFER: usize = 64 << 10;
 const PAUSE: Duration = Duration::from_millis(100);
 /// To a connection too many, which is not read.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n\
-    content-type: application/problem+json\r\ncontent-length: 112\r\n\r\n\
+    content-type: application/problem+json\r\ncontent-length: 113\r\n\r\n\
     {\"code\":\"busy\",\"title\":\"busy\",\"status\":503,\"detail\":\"too many connections: close some, or try again in a moment\"}";
 
 /// Serves until stopped; then answers what is under way, and gives up what is left at the deadline.
