@@ -30,7 +30,7 @@ export default defineConfig({
     browserName: "chromium",
     viewport: { width: 1440, height: 900 },
     screenshot: "only-on-failure",
-    // A trace records the page at each step, which takes a fourth of the time: only where a failure is looked into.
+    // A trace records the page at each step, which takes time in every test: only where a failure is looked into.
     trace: process.env.STEP47_TRACE ? "retain-on-failure" : "on-first-retry",
     launchOptions: {
       executablePath: process.env.STEP47_CHROMIUM ?? "/usr/bin/chromium",
