@@ -12,22 +12,26 @@ const flags = [
   "--disable-sync",
 ];
 
+const report = process.env.STEP47_E2E_REPORT;
+
 export default defineConfig({
   testDir: "tests",
   outputDir: "test-results",
   fullyParallel: true,
   forbidOnly: !!process.env.CI,
-  // A page test on a machine that stalls may be tried again; it is then reported as flaky, not as passed.
-  retries: process.env.CI ? 2 : 0,
+  // A page test on a machine that stalls may be tried once more; it is then reported as flaky, not as passed.
+  retries: process.env.CI ? 1 : 0,
   workers: 2,
   timeout: 60_000,
   expect: { timeout: 10_000 },
-  reporter: [["list"]],
+  // `cargo xtask test` reads the slowest tests from the second.
+  reporter: report ? [["list"], ["json", { outputFile: report }]] : [["list"]],
   use: {
     browserName: "chromium",
     viewport: { width: 1440, height: 900 },
     screenshot: "only-on-failure",
-    trace: "retain-on-failure",
+    // A trace records the page at each step, which takes time in every test: only where a failure is looked into.
+    trace: process.env.STEP47_TRACE ? "retain-on-failure" : "on-first-retry",
     launchOptions: {
       executablePath: process.env.STEP47_CHROMIUM ?? "/usr/bin/chromium",
       args: flags,

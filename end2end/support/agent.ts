@@ -21,6 +21,13 @@ export interface Begun {
   attempt: number;
 }
 
+/** A new token for an agent, made by the binary on the store itself. */
+export async function newToken(store: string): Promise<string> {
+  const args = ["token", "create", "--role", "agent", "--name", "e2e", "--store", store];
+  const { stdout } = await promisify(execFile)(binary(), args, { cwd: ROOT });
+  return stdout.trim();
+}
+
 export class Agent {
   readonly #url: string;
   readonly #token: string;
@@ -34,11 +41,9 @@ export class Agent {
     return this.#token;
   }
 
-  /** An agent with a token of its own. */
+  /** An agent with the token that the store was made with, or a new one. */
   static async with(server: Server): Promise<Agent> {
-    const args = ["token", "create", "--role", "agent", "--name", "e2e", "--store", server.store];
-    const { stdout } = await promisify(execFile)(binary(), args, { cwd: ROOT });
-    return new Agent(server.url, stdout.trim());
+    return new Agent(server.url, server.agentToken ?? (await newToken(server.store)));
   }
 
   async post<T = Json>(path: string, body: Json): Promise<T> {

@@ -4,7 +4,7 @@ import type { Page } from "@playwright/test";
 export interface Seen {
   address: string;
   title: string;
-  /** The words of the page, without what ticks. */
+  /** The words of the page, without what ticks and without the timeline, which ends now. */
   text: string;
   /** The words of the dialog above it, if one is open and modal. */
   dialog: string | null;
@@ -35,7 +35,8 @@ export async function seen(page: Page): Promise<Seen> {
     return {
       address: location.pathname + location.search,
       title: document.title,
-      text: words(document.querySelector("#main")),
+      // The timeline's words follow the clock.
+      text: words(document.querySelector("#main")).replace(words(document.querySelector("#main .timeline")), ""),
       dialog: modal ? words(modal) : null,
       flat: document.querySelectorAll("dialog[open]:not(:modal)").length,
       selectedInView: selected && list ? inView(selected, list) : null,

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -20,10 +20,14 @@ export interface Server {
   signInLink: string;
   /** `sqlite:…`, for other commands of the binary on the same store. */
   store: string;
+  /** The token of an agent, where the store was made with one. */
+  agentToken?: string;
   /** The process that runs now. */
   pid(): number;
   /** Ends the process and starts another one on the same store and port. */
   restart(whileAway?: () => Promise<void>): Promise<void>;
+  /** Ends the process; the store stays. */
+  end(): Promise<void>;
   /** Ends the process and removes the store. */
   stop(): Promise<void>;
 }
@@ -35,9 +39,19 @@ export function binary(): string {
   return path;
 }
 
-export async function startServer(args: string[] = []): Promise<Server> {
+/** A store to begin with, as a server left it, instead of an empty one. */
+export interface Beginning {
+  file: string;
+  /** Not spent yet; its host is the one of the server that made it. */
+  signInLink: string;
+  agentToken: string;
+}
+
+export async function startServer(args: string[] = [], from?: Beginning): Promise<Server> {
   const directory = await mkdtemp(join(tmpdir(), "step47-e2e-"));
-  const store = `sqlite:${join(directory, "step47.db")}`;
+  const file = join(directory, "step47.db");
+  const store = `sqlite:${file}`;
+  if (from) await copyFile(from.file, file);
   let child: ChildProcess | undefined;
   const start = async (listen: string, first: boolean): Promise<Announced> => {
     child = spawn(binary(), ["serve", "--store", store, "--listen", listen, ...args], {
@@ -46,22 +60,32 @@ export async function startServer(args: string[] = []): Promise<Server> {
     });
     return announced(child, first);
   };
-  const stop = async () => {
+  const halt = async () => {
     if (child) await end(child);
+  };
+  const stop = async () => {
+    await halt();
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    const { url, signInLink } = await start("127.0.0.1:0", true);
+    const { url, signInLink: announced } = await start("127.0.0.1:0", !from);
+    const signInLink = from ? moved(from.signInLink, url) : announced;
     const restart = async (whileAway: () => Promise<void> = async () => {}) => {
-      if (child) await end(child);
+      await halt();
       await whileAway();
       await start(new URL(url).host, false);
     };
-    return { url, signInLink, store, pid: () => child?.pid ?? 0, restart, stop };
+    return { url, signInLink, store, agentToken: from?.agentToken, pid: () => child?.pid ?? 0, restart, end: halt, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** The same link to another server. */
+function moved(link: string, to: string): string {
+  const { pathname, search } = new URL(link);
+  return to + pathname + search;
 }
 
 interface Announced {

@@ -3,10 +3,11 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { expect, type Page, test as base } from "@playwright/test";
 
 import { Agent } from "./agent.ts";
+import { type Made, makeBeginning } from "./beginning.ts";
 import { type Server, startServer } from "./server.ts";
 
 interface Fixtures {
-  /** A server on an empty store, for this test alone. */
+  /** A server on a store without runs, for this test alone. */
   server: Server;
   /** A page signed in as the first admin. */
   admin: Page;
@@ -16,9 +17,23 @@ interface Fixtures {
   consoleErrors: string[];
 }
 
-export const test = base.extend<Fixtures>({
-  server: async ({}, use) => {
-    const server = await startServer();
+interface WorkerFixtures {
+  /** What the store of each test is copied from. */
+  beginning: Made;
+}
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  beginning: [
+    async ({}, use) => {
+      const made = await makeBeginning();
+      await use(made);
+      await made.remove();
+    },
+    { scope: "worker" },
+  ],
+
+  server: async ({ beginning }, use) => {
+    const server = await startServer([], beginning);
     await use(server);
     await server.stop();
   },
@@ -39,8 +54,13 @@ export const test = base.extend<Fixtures>({
     { auto: true },
   ],
 
+  // Signed in by the form's own request: the page with the button is what signin.spec.ts and smoke.spec.ts look at.
   admin: async ({ page, server }, use) => {
-    await signIn(page, server.signInLink);
+    const token = new URL(server.signInLink).searchParams.get("token") ?? "";
+    const form = { form: { token }, headers: { origin: server.url }, maxRedirects: 0 };
+    const answer = await page.request.post(`${server.url}/signin`, form);
+    expect(answer.headers().location, "where signing in leads to").toBe("/");
+    await page.goto(server.url, { waitUntil: "commit" });
     await use(page);
   },
 

@@ -10,6 +10,7 @@ pub mod branch;
 pub mod browser;
 pub mod changes;
 pub mod clipboard;
+pub mod connected;
 pub mod connection;
 pub mod copy;
 pub mod crash_banner;

@@ -7,7 +7,7 @@ use leptos::{html, prelude::*, web_sys};
 use std::collections::HashMap;
 
 use self::rows::RowView;
-use super::browser::OrSay as _;
+use super::{browser::OrSay as _, connected::when_connected};
 use crate::domain::{
     Step,
     outline::{Outline, PAGE, Row},
@@ -73,14 +73,17 @@ pub fn StepList(
     };
     Effect::new(move || {
         let Some(element) = place.get() else { return };
-        if !scrolls.get_untracked() {
+        if scrolls.get_untracked() {
+            return;
+        }
+        when_connected(element, move |element| {
             row.set_value(measured(&element));
             scrolls.set(true);
             room(above, base, row.get_value());
             room(below, length.get_untracked() - base - PAGE, row.get_value());
             element.set_scroll_top((base as f64 * row.get_value()) as i32);
             look();
-        }
+        });
     });
     Effect::new(move || {
         if scrolls.get() {

@@ -9,6 +9,7 @@ pub enum Trouble {
     DiskFull,
     ReadOnly,
     /// The disk or the file system gives errors.
+    #[serde(rename = "io_error")]
     Io,
     /// The file at the store's path is not the one that is open: what is written now would be lost.
     FileGone,
@@ -95,5 +96,19 @@ impl Writing {
 impl From<Option<Trouble>> for Writing {
     fn from(trouble: Option<Trouble>) -> Self {
         trouble.map_or(Self::Works, Self::Fails)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_and_refusals_use_the_same_words() {
+        for trouble in Trouble::ALL {
+            assert_eq!(serde_json::json!(trouble), trouble.as_str());
+            assert_eq!(Writing::from(Some(trouble)).trouble(), Some(trouble));
+        }
+        assert_eq!(serde_json::json!(Writing::from(None)), "works");
     }
 }

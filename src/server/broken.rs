@@ -26,6 +26,10 @@ pub fn wants_page(path: &str, headers: &HeaderMap) -> bool {
 
 pub fn page(problem: &Problem) -> Response {
     let (title, next) = match problem.code {
+        Code::Busy if problem.fields.get("reason").is_some_and(|it| it != "away") => (
+            "Nothing can be saved now",
+            "Nothing is lost: what was answered is stored. This page tries again by itself.",
+        ),
         Code::Busy => (
             "The store cannot be reached",
             "Nothing is lost: what was answered is stored. This page tries again by itself.",

@@ -184,7 +184,7 @@ pub(super) fn transient(error: &sqlx::Error) -> bool {
 pub(super) fn cut_off(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
-        // 53300: too many connections; 57P0x: stopping, starting.
+        // 53300: too many connections; 55000: the database takes none; 57P0x: stopping, starting.
         error => matches!(failed(error), Some(Failed::Postgres(code))
             if code.starts_with("08") || code.starts_with("57P0") || code == "53300" || code == "55000"),
     }

@@ -57,6 +57,7 @@ impl SqliteEngine {
             )));
         }
         let options = SqliteConnectOptions::from_str(url)?
+            .create_if_missing(false)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)

@@ -78,7 +78,7 @@ impl Children {
         let mut child = self
             .command(args)
             .stdout(Stdio::piped())
-            .stderr(File::create(&log)?)
+            .stderr(own_file(&log)?)
             .spawn()?;
         let id = child.id().ok_or("the server ended at once")?;
         let stdout = child.stdout.take().ok_or("the server has no stdout")?;
@@ -100,7 +100,7 @@ impl Children {
             .command(&["agent", agent])
             .args(args)
             .stdout(Stdio::null())
-            .stderr(File::create(self.log(&name))?)
+            .stderr(own_file(&self.log(&name))?)
             .spawn()?;
         self.agents.push((child, name));
         Ok(self.agents.len() - 1)
@@ -146,4 +146,12 @@ async fn signal(name: &str, process: Option<u32>) {
         shell.args(["-c", &kill]).stderr(Stdio::null());
         let _ = shell.status().await;
     }
+}
+
+/// A new file for its owner alone: a log tells of runs.
+fn own_file(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }

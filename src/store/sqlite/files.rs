@@ -75,6 +75,8 @@ impl Files {
         for file in parts(file) {
             match identity(&file) {
                 Ok(identity) => files.push((file, identity)),
+                // A store that can only be read may be without the files beside it.
+                Err(error) if error.kind() == ErrorKind::NotFound && !files.is_empty() => {}
                 Err(error) => return Err(Error::Setup(format!("{}: {error}", file.display()))),
             }
         }
