@@ -156,11 +156,7 @@ async fn a_database_that_is_read_only_for_a_while_stops_nothing_for_good(on: Eng
         let read_only = "ALTER DATABASE {} SET default_transaction_read_only = on";
         server.store.administer(read_only).await;
         server.store.administer(cut).await;
-        let why = ready(&api, 503).await;
-        assert!(
-            why.contains("read-only") || why.contains("not available"),
-            "{why}"
-        );
+        ready(&api, 503).await;
         refused_for(&api, "read_only").await;
         let writable = "ALTER DATABASE {} RESET default_transaction_read_only";
         server.store.administer(writable).await;
