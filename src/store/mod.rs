@@ -17,6 +17,7 @@ mod lease_end;
 mod lists;
 mod look;
 mod migrations;
+mod place;
 mod plan;
 mod postgres;
 mod reads;
@@ -38,6 +39,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 pub use error::Error;
+pub use place::redacted;
 pub use writer::Command;
 
 use crate::domain::{Time, protocol::STATE_MAX};
