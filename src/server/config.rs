@@ -6,12 +6,12 @@ pub use network::{Connections, Places};
 
 use leptos::config::{LeptosOptions, get_configuration};
 use serde::Deserialize;
-use sqlx::postgres::PgConnectOptions;
 use std::{
     net::{SocketAddr, ToSocketAddrs},
     path::{Path, PathBuf},
-    str::FromStr as _,
 };
+
+pub use crate::store::redacted;
 
 const BODY_MAX: usize = 32 << 20;
 /// Pages that may follow live on one server.
@@ -79,27 +79,6 @@ impl std::fmt::Debug for Config {
             .field("behind_tls", &self.behind_tls)
             .finish_non_exhaustive()
     }
-}
-
-/// A store URL without anything secret: of a PostgreSQL only the place is shown, because a password may stand in front
-/// of the host, in `?password=`, `?sslpassword=` and elsewhere.
-pub fn redacted(store: &str) -> String {
-    let Some((scheme @ ("postgres" | "postgresql"), _)) = store.split_once(':') else {
-        return store.to_owned();
-    };
-    let Ok(options) = PgConnectOptions::from_str(store) else {
-        return format!("{scheme}://…");
-    };
-    let host = match options.get_socket() {
-        Some(socket) => socket.display().to_string(),
-        None => options.get_host().to_owned(),
-    };
-    let port = match options.get_port() {
-        5432 => String::new(),
-        port => format!(":{port}"),
-    };
-    let database = options.get_database().unwrap_or_default();
-    format!("{scheme}://…@{host}{port}/{database}")
 }
 
 /// The public URL as scheme, host and port; links are made by what follows.
@@ -224,30 +203,6 @@ mod tests {
                 .contains("--behind-tls")
         );
         assert!(Config::load(given(true)).is_ok());
-    }
-
-    #[test]
-    fn a_store_url_is_shown_without_its_password() {
-        assert_eq!(
-            redacted("postgres://ana:hush@db/step47"),
-            "postgres://…@db/step47"
-        );
-        assert_eq!(redacted("sqlite:a@b.db"), "sqlite:a@b.db");
-        for url in [
-            "postgres://ana:hush@db:6432/step47?sslmode=require",
-            "postgres://db/step47?user=ana&password=hush",
-            "postgres://db/step47?password=x%40hush",
-            "postgres://db/step47?password=a@hush",
-            "postgresql://ana@db/step47?sslpassword=hush&sslmode=require",
-            "postgres://ana:hush@hush@db/step47",
-            "postgres://ana:hu/sh?hush@db/step47",
-            "postgres://ana:hush@db:no-port/step47",
-            "postgres:hush",
-        ] {
-            let shown = redacted(url);
-            assert!(!shown.contains("hush"), "{shown}");
-            assert!(shown.starts_with("postgres"), "{shown}");
-        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod lent;
 mod lists;
 mod look;
 mod migrations;
+mod place;
 mod plan;
 mod postgres;
 mod reads;
@@ -41,6 +42,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 pub use error::Error;
+pub use place::redacted;
 pub use writer::Command;
 
 use crate::{

@@ -27,7 +27,10 @@ async fn waits(server: &Server, api: &Api) -> Vec<tokio::task::JoinHandle<u16>> 
         tokio::spawn(async move { reader.get(&poll).await.status }),
     ];
     eventually("the claim waits", async || {
-        let seen = server.api().post("/api/workers/page", json!({"cursor": null})).await;
+        let seen = server
+            .api()
+            .post("/api/workers/page", json!({"cursor": null}))
+            .await;
         seen.text.contains("w-revoked").then_some(())
     })
     .await;
