@@ -19,8 +19,8 @@ export default defineConfig({
   outputDir: "test-results",
   fullyParallel: true,
   forbidOnly: !!process.env.CI,
-  // A page test on a machine that stalls may be tried once more; it is then reported as flaky, not as passed.
-  retries: process.env.CI ? 1 : 0,
+  // A page test on a machine that stalls may be tried again; it is then reported as flaky, not as passed.
+  retries: process.env.CI ? 2 : 0,
   workers: 2,
   timeout: 60_000,
   expect: { timeout: 10_000 },
