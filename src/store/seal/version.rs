@@ -100,13 +100,13 @@ mod tests {
     static SECOND: Table = table("id, a, b", &[2]);
     static THIRD: Table = table("id, a, b, c, d", &[2, 3]);
 
-    fn seal(table: &'static Table, values: &[Param]) -> Vec<u8> {
+    fn seal(table: &'static Table, values: Vec<Param>) -> Vec<u8> {
         let mut hasher = Hasher::new(table);
         values.iter().for_each(|value| hasher.update(value));
         hasher.finish()
     }
 
-    fn fits(table: &'static Table, values: &[Param], stored: &[u8]) -> bool {
+    fn fits(table: &'static Table, values: Vec<Param>, stored: &[u8]) -> bool {
         let mut hasher = Hasher::new(table);
         values.iter().for_each(|value| hasher.update(value));
         hasher.fits(stored)
@@ -114,46 +114,46 @@ mod tests {
 
     #[test]
     fn a_row_of_an_earlier_version_is_held_against_the_seal_it_was_given() {
-        let first = seal(&FIRST, &params![1i64, "x"]);
-        let second = seal(&SECOND, &params![1i64, "x", "y"]);
+        let first = seal(&FIRST, params![1i64, "x"]);
+        let second = seal(&SECOND, params![1i64, "x", "y"]);
         let none = None::<i64>;
         assert_eq!(first.len(), LENGTH, "what lies in stores today");
-        assert!(fits(&SECOND, &params![1i64, "x", none], &first));
-        assert!(fits(&THIRD, &params![1i64, "x", none, none, none], &first));
-        assert!(fits(&THIRD, &params![1i64, "x", "y", none, none], &second));
+        assert!(fits(&SECOND, params![1i64, "x", none], &first));
+        assert!(fits(&THIRD, params![1i64, "x", none, none, none], &first));
+        assert!(fits(&THIRD, params![1i64, "x", "y", none, none], &second));
     }
 
     #[test]
     fn damage_that_was_there_before_the_upgrade_is_still_found_after_it() {
-        let first = seal(&FIRST, &params![1i64, "x"]);
+        let first = seal(&FIRST, params![1i64, "x"]);
         let none = None::<i64>;
-        assert!(!fits(&SECOND, &params![1i64, "X", none], &first));
-        assert!(!fits(&THIRD, &params![2i64, "x", none, none, none], &first));
+        assert!(!fits(&SECOND, params![1i64, "X", none], &first));
+        assert!(!fits(&THIRD, params![2i64, "x", none, none, none], &first));
     }
 
     #[test]
     fn a_newer_column_that_an_older_seal_does_not_cover_must_be_null() {
-        let first = seal(&FIRST, &params![1i64, "x"]);
-        let second = seal(&SECOND, &params![1i64, "x", "y"]);
+        let first = seal(&FIRST, params![1i64, "x"]);
+        let second = seal(&SECOND, params![1i64, "x", "y"]);
         let none = None::<i64>;
-        assert!(!fits(&SECOND, &params![1i64, "x", "y"], &first));
-        assert!(!fits(&THIRD, &params![1i64, "x", none, none, 4i64], &first));
-        assert!(!fits(&THIRD, &params![1i64, "x", "y", 3i64, none], &second));
+        assert!(!fits(&SECOND, params![1i64, "x", "y"], &first));
+        assert!(!fits(&THIRD, params![1i64, "x", none, none, 4i64], &first));
+        assert!(!fits(&THIRD, params![1i64, "x", "y", 3i64, none], &second));
     }
 
     #[test]
     fn a_seal_does_not_pass_for_one_of_another_version() {
-        let third = seal(&THIRD, &params![1i64, "x", "y", 3i64, 4i64]);
+        let third = seal(&THIRD, params![1i64, "x", "y", 3i64, 4i64]);
         for bit in 0..8 {
             let mut other = third.clone();
             other[0] ^= 1 << bit;
-            assert!(!fits(&THIRD, &params![1i64, "x", "y", 3i64, 4i64], &other));
+            assert!(!fits(&THIRD, params![1i64, "x", "y", 3i64, 4i64], &other));
         }
         assert!(!fits(
             &THIRD,
-            &params![1i64, "x", "y", 3i64, 4i64],
+            params![1i64, "x", "y", 3i64, 4i64],
             &third[1..]
         ));
-        assert!(!fits(&SECOND, &params![1i64, "x", "y"], &third));
+        assert!(!fits(&SECOND, params![1i64, "x", "y"], &third));
     }
 }

@@ -3,8 +3,8 @@
 mod bad_orders;
 mod editor;
 mod gates;
-mod readers;
 mod licenses;
+mod readers;
 mod stops;
 mod ways_out;
 

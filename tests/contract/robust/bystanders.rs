@@ -25,7 +25,12 @@ async fn pages(place: Place, viewer: usize) {
         let Ok(page) = Answer::try_to(request, format!("GET {path}")).await else {
             return;
         };
-        assert!(matches!(page.status, 200 | 503), "{path}: {} {}", page.status, page.text);
+        assert!(
+            matches!(page.status, 200 | 503),
+            "{path}: {} {}",
+            page.status,
+            page.text
+        );
         assert!(page.text.contains("<title>"), "{path}: {}", page.text);
     }
 }
@@ -48,7 +53,10 @@ async fn decide(place: Place) {
     let (api, run) = (place.api(), unique("decided"));
     let path = |rest: &str| format!("/v1/runs/{run}/{rest}");
     let steps = [
-        ("/v1/runs".to_owned(), json!({"id": run, "agent": "decided"})),
+        (
+            "/v1/runs".to_owned(),
+            json!({"id": run, "agent": "decided"}),
+        ),
         (path("lease"), json!({"worker": run, "ttl_ms": 60_000})),
         (
             path("steps"),
@@ -59,8 +67,14 @@ async fn decide(place: Place) {
             path("decisions"),
             json!({"kind": "pause", "reason": "looking"}),
         ),
-        (path("decisions"), json!({"kind": "note", "text": "asked the bank"})),
-        (path("decisions"), json!({"kind": "cancel", "reason": "enough"})),
+        (
+            path("decisions"),
+            json!({"kind": "note", "text": "asked the bank"}),
+        ),
+        (
+            path("decisions"),
+            json!({"kind": "cancel", "reason": "enough"}),
+        ),
     ];
     for (path, body) in steps {
         match api.try_post(&path, &body).await {

@@ -64,7 +64,8 @@ impl Faults {
             }
             Fault::LostDatabase => match std::env::var_os(CRASH) {
                 Some(script) => {
-                    let crash = tokio::task::spawn_blocking(|| Command::new("sh").arg(script).status());
+                    let crash =
+                        tokio::task::spawn_blocking(|| Command::new("sh").arg(script).status());
                     let crashed = crash.await.expect("a thread").expect("a shell");
                     assert!(crashed.success(), "PostgreSQL did not come back");
                 }

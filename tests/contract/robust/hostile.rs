@@ -32,7 +32,11 @@ async fn half_sent(place: Place, n: usize) {
     let Ok(mut socket) = TcpStream::connect(address).await else {
         return;
     };
-    if socket.write_all(HALVES[n % HALVES.len()].as_bytes()).await.is_ok() {
+    if socket
+        .write_all(HALVES[n % HALVES.len()].as_bytes())
+        .await
+        .is_ok()
+    {
         place.rest(Duration::from_secs(3)).await;
     }
 }
@@ -69,9 +73,14 @@ async fn exploding_schema(place: Place) {
 /// Small to send, expensive to hold: 4 MB of empty lists, two million of them.
 async fn millions_of_values(place: Place) {
     let lists = format!("[{}[]]", "[],".repeat(1_400_000));
-    let body = format!(r#"{{"id": "{}", "agent": "hostile", "input": {lists}}}"#, unique("lists"));
+    let body = format!(
+        r#"{{"id": "{}", "agent": "hostile", "input": {lists}}}"#,
+        unique("lists")
+    );
     let request = place.api().request(reqwest::Method::POST, "/v1/runs");
-    let request = request.header("content-type", "application/json").body(body);
+    let request = request
+        .header("content-type", "application/json")
+        .body(body);
     if let Ok(answer) = Answer::try_to(request, "millions of values".into()).await {
         refused_or_stored(&answer);
     }

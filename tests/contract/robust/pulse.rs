@@ -47,11 +47,21 @@ impl Pulse {
     pub fn report(&self, timed: bool) {
         let mut times = self.0.times.lock().expect("whole").clone();
         times.sort();
-        assert!(times.len() > 10, "only {} heartbeats were answered", times.len());
+        assert!(
+            times.len() > 10,
+            "only {} heartbeats were answered",
+            times.len()
+        );
         let at = |share: f64| times[(times.len() as f64 * share) as usize];
         let (median, p99) = (at(0.5), at(0.99));
-        println!("{} heartbeats: median {median:?}, 99 % within {p99:?}", times.len());
-        assert!(!timed || p99 <= BOUND, "99 % of the heartbeats took up to {p99:?}");
+        println!(
+            "{} heartbeats: median {median:?}, 99 % within {p99:?}",
+            times.len()
+        );
+        assert!(
+            !timed || p99 <= BOUND,
+            "99 % of the heartbeats took up to {p99:?}"
+        );
     }
 }
 
@@ -72,7 +82,10 @@ async fn beat(place: Place, seen: Arc<Seen>, run: String) {
     let before = seen.faults.load(Ordering::SeqCst);
     let began = Instant::now();
     let answer = api
-        .try_post(&format!("/v1/runs/{run}/heartbeat"), &json!({"epoch": epoch}))
+        .try_post(
+            &format!("/v1/runs/{run}/heartbeat"),
+            &json!({"epoch": epoch}),
+        )
         .await;
     let took = began.elapsed();
     let calm = before.is_multiple_of(2) && seen.faults.load(Ordering::SeqCst) == before;
