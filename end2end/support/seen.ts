@@ -33,7 +33,7 @@ export async function seen(page: Page): Promise<Seen> {
     };
     const labels = [...document.querySelectorAll(".timeline-svg text")];
     return {
-      address: location.pathname + location.search,
+      address: decodeURIComponent(location.pathname + location.search),
       title: document.title,
       // The timeline's words follow the clock.
       text: words(document.querySelector("#main")).replace(words(document.querySelector("#main .timeline")), ""),

@@ -27,12 +27,35 @@ async function links(page: Page): Promise<Link[]> {
     const pressable = [...scope.querySelectorAll("a[href]")].filter((it) => {
       const { width, height } = it.getBoundingClientRect();
       const elsewhere = it.getAttribute("rel")?.includes("external") || it.hasAttribute("download") || it.hasAttribute("target");
-      return width > 0 && height > 0 && !elsewhere;
+      // What lies in a closed menu has a size and cannot be pressed.
+      return width > 0 && height > 0 && it.checkVisibility({ visibilityProperty: true }) && !elsewhere;
     });
     return pressable
       .map((it) => ({ href: it.getAttribute("href")!, bar: it.closest("header.topbar") !== null }))
-      .filter((it) => it.href.startsWith("/") && !it.href.startsWith("/signin"));
+      .filter((it) => it.href.startsWith("/") && !it.href.startsWith("/signin"))
+      // The timeline's zoom names moments, and these follow the clock.
+      .filter((it) => !/[?&](from|to)=\d{9,}/.test(it.href));
   });
+}
+
+/** Presses the link that leads to `href`; server and browser may escape an address differently. */
+async function press(page: Page, href: string): Promise<void> {
+  const found = await page.waitForFunction(
+    (href) => {
+      const scope = document.querySelector("dialog:modal") ?? document;
+      const same = (it: Element) =>
+        decodeURIComponent(it.getAttribute("href")!) === href && it.checkVisibility({ visibilityProperty: true });
+      return [...scope.querySelectorAll("a[href]")].find((it) => same(it) && it.getBoundingClientRect().height > 0);
+    },
+    decodeURIComponent(href),
+    { timeout: 15_000 },
+  );
+  await found.asElement()!.click({ timeout: 10_000 });
+}
+
+async function open(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  await expectLive(page);
 }
 
 async function compared(page: Page, server: string, start: string[], most: number): Promise<string[]> {
@@ -46,26 +69,18 @@ async function compared(page: Page, server: string, start: string[], most: numbe
     const from = queue.shift()!;
     if (looked.has(shape(from))) continue;
     looked.add(shape(from));
-    await page.goto(server + from);
-    await expectLive(page);
+    await open(page, server + from);
     for (const { href, bar } of await links(page)) {
       const key = `${bar ? "bar" : shape(from)} → ${shape(href)}`;
-      if (followed.has(key) || followed.size >= most) continue;
+      if (decodeURIComponent(href) === decodeURIComponent(from) || followed.has(key) || followed.size >= most) continue;
       followed.add(key);
       let expected = byAddress.get(href);
       if (!expected) {
-        await other.goto(server + href);
-        await expectLive(other);
+        await open(other, server + href);
         expected = await settled(other);
         byAddress.set(href, expected);
       }
-      if (page.url() !== server + from) {
-        await page.goto(server + from);
-        await expectLive(page);
-      }
-      const link = page.locator(`${(await page.locator("dialog:modal").count()) ? "dialog:modal " : ""}a[href=${JSON.stringify(href)}]`);
-      // Some are doubled for the mouse and hidden from others: the first that can be pressed is the one.
-      await link.locator("visible=true").first().click();
+      await press(page, href);
       let found = await seen(page);
       const end = Date.now() + 10_000;
       while (JSON.stringify(found) !== JSON.stringify(expected) && Date.now() < end) {
@@ -78,8 +93,8 @@ async function compared(page: Page, server: string, start: string[], most: numbe
         different.push((error as Error).message);
       }
       queue.push(href);
-      await page.goBack();
-      await expect(page).toHaveURL(server + from);
+      // A fresh page each time: what an earlier click left behind explains no difference.
+      await open(page, server + from);
     }
   }
   await other.close();
@@ -89,14 +104,14 @@ async function compared(page: Page, server: string, start: string[], most: numbe
 
 test("a click and its address lead to the same, from the list", async ({ admin, agent, server }) => {
   await Promise.all([crashedRun(agent), waitingRun(agent), failedRun(agent), readyRun(agent), doneRun(agent, "Board pack")]);
-  expect(await compared(admin, server.url, ["/"], 60)).toEqual([]);
+  expect(await compared(admin, server.url, ["/"], 24)).toEqual([]);
 });
 
 test("a click and its address lead to the same, from runs of every kind", async ({ admin, agent, server }) => {
   const runs = await Promise.all([crashedRun(agent), waitingRun(agent), failedRun(agent)]);
   const [crashed, waiting, failed] = runs.map((id) => `/runs/${id}`);
   const start = [crashed!, `${crashed}?ask=resume`, `${waiting}?step=13`, `${failed}?ask=fork&step=3`, "/inbox", "/settings"];
-  expect(await compared(admin, server.url, start, 60)).toEqual([]);
+  expect(await compared(admin, server.url, start, 24)).toEqual([]);
 });
 
 test("no button of a page fails", async ({ admin, agent, server, consoleErrors }) => {
