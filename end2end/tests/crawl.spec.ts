@@ -20,6 +20,9 @@ interface Link {
   bar: boolean;
 }
 
+/** Links that one test follows: a dozen in each run of the suite, all of them with `STEP47_CRAWL=1000`. */
+const MOST = Number(process.env.STEP47_CRAWL ?? 12);
+
 /** The links that a reader can press and that stay within the console. */
 async function links(page: Page): Promise<Link[]> {
   return page.evaluate(() => {
@@ -104,14 +107,14 @@ async function compared(page: Page, server: string, start: string[], most: numbe
 
 test("a click and its address lead to the same, from the list", async ({ admin, agent, server }) => {
   await Promise.all([crashedRun(agent), waitingRun(agent), failedRun(agent), readyRun(agent), doneRun(agent, "Board pack")]);
-  expect(await compared(admin, server.url, ["/"], 24)).toEqual([]);
+  expect(await compared(admin, server.url, ["/"], MOST)).toEqual([]);
 });
 
 test("a click and its address lead to the same, from runs of every kind", async ({ admin, agent, server }) => {
   const runs = await Promise.all([crashedRun(agent), waitingRun(agent), failedRun(agent)]);
   const [crashed, waiting, failed] = runs.map((id) => `/runs/${id}`);
   const start = [crashed!, `${crashed}?ask=resume`, `${waiting}?step=13`, `${failed}?ask=fork&step=3`, "/inbox", "/settings"];
-  expect(await compared(admin, server.url, start, 24)).toEqual([]);
+  expect(await compared(admin, server.url, start, MOST)).toEqual([]);
 });
 
 test("no button of a page fails", async ({ admin, agent, server, consoleErrors }) => {
