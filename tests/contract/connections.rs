@@ -56,7 +56,7 @@ async fn who_does_not_go_on_is_cut_off(on: Engine) {
     let mut stream = Stream::open(&api, "?after=0", None).await;
     let mut silent = Wire::open(&api).await;
     let mut half = Wire::with(&api, HALF).await;
-    let mut idle = Wire::with(&api, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    let mut idle = Wire::with(&api, "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
     let mut stopped = Wire::posting(&api, "/v1/runs", 1_000).await;
     stopped.send(b"{\"agent\":").await;
     let mut drip = Wire::posting(&api, "/v1/runs", 1_000).await;
@@ -190,7 +190,7 @@ async fn a_server_that_nobody_asks_anything_ends_at_once(on: Engine) {
     let mut server = Server::start_with(on, "connections.shutdown_ms = 600000").await;
     let api = server.api();
     api.get("/healthz").await.is(200);
-    let _idle = Wire::with(&api, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    let _idle = Wire::with(&api, "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
     let _half = Wire::with(&api, HALF).await;
     until_open(&api, 3).await;
     server.terminates_within(Duration::from_secs(15)).await;

@@ -32,7 +32,7 @@ impl Wire {
     pub async fn posting(api: &Api, path: &str, length: usize) -> Self {
         let (_, token) = api.parts();
         let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
              content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
         );
         Self::with(api, &head).await
