@@ -236,7 +236,7 @@ mod tests {
     #[tokio::test]
     async fn the_worst_that_is_let_through_is_checked_to_its_end() {
         let checker = Checker::default();
-        let each = json!({"properties": {"kind": {"const": "x"}, "of": {"$ref": "#/$defs/t"}}});
+        let each = json!({"type": "object", "properties": {"kind": {"const": "x"}, "of": {"$ref": "#/$defs/t"}}});
         let union = json!({"$defs": {"t": {"anyOf": [each, each, {"type": "string"}]}}, "$ref": "#/$defs/t"});
         let deep = |n: usize| (0..n).fold(json!(1), |inner, _| json!({"kind": "x", "of": inner}));
         let depth = (1..128).take_while(|n| {
