@@ -8,7 +8,7 @@ use crate::support::{Engine, Server, disk, eventually};
 /// A script that kills PostgreSQL and starts it again; `cargo xtask torture` names it.
 const CRASH: &str = "STEP47_TEST_POSTGRES_CRASH";
 /// Half-sent requests are cut off soon, so that many come and go while the campaign lasts.
-const SETTINGS: &str = "[step47.connections]\nheader_ms = 2000\nbody_ms = 3000";
+const SETTINGS: &str = "connections.header_ms = 2000\nconnections.body_ms = 3000";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
