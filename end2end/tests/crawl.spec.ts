@@ -41,8 +41,8 @@ async function links(page: Page): Promise<Link[]> {
   });
 }
 
-/** Presses the link that leads to `href`; server and browser may escape an address differently. */
-async function press(page: Page, href: string): Promise<void> {
+/** Presses the link that leads to `href`; server and browser may escape an address differently. No if it is gone meanwhile. */
+async function press(page: Page, href: string): Promise<boolean> {
   const found = await page.waitForFunction(
     (href) => {
       const scope = document.querySelector("dialog:modal") ?? document;
@@ -52,8 +52,9 @@ async function press(page: Page, href: string): Promise<void> {
     },
     decodeURIComponent(href),
     { timeout: 15_000 },
-  );
-  await found.asElement()!.click({ timeout: 10_000 });
+  ).catch(() => undefined);
+  await found?.asElement()?.click({ timeout: 10_000 });
+  return found !== undefined;
 }
 
 async function open(page: Page, address: string): Promise<void> {
@@ -68,6 +69,7 @@ async function compared(page: Page, server: string, start: string[], most: numbe
   const looked = new Set<string>();
   const queue = [...start];
   const different: string[] = [];
+  const gone: string[] = [];
   while (queue.length > 0 && followed.size < most) {
     const from = queue.shift()!;
     if (looked.has(shape(from))) continue;
@@ -83,7 +85,11 @@ async function compared(page: Page, server: string, start: string[], most: numbe
         expected = await settled(other);
         byAddress.set(href, expected);
       }
-      await press(page, href);
+      if (!(await press(page, href))) {
+        // What the timeline folds moves with the clock, and its links with it.
+        gone.push(`${from} → ${href}`);
+        continue;
+      }
       let found = await seen(page);
       const end = Date.now() + 10_000;
       while (JSON.stringify(found) !== JSON.stringify(expected) && Date.now() < end) {
@@ -101,6 +107,7 @@ async function compared(page: Page, server: string, start: string[], most: numbe
     }
   }
   await other.close();
+  expect(gone.length, gone.join("\n")).toBeLessThan(3);
   console.log(`${followed.size} links of ${looked.size} kinds of pages`);
   return different;
 }
