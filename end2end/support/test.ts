@@ -60,7 +60,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     const form = { form: { token }, headers: { origin: server.url }, maxRedirects: 0 };
     const answer = await page.request.post(`${server.url}/signin`, form);
     expect(answer.headers().location, "where signing in leads to").toBe("/");
-    await page.goto(server.url, { waitUntil: "commit" });
+    await page.goto(server.url, { waitUntil: "domcontentloaded" });
     await use(page);
   },
 

@@ -65,6 +65,7 @@ test("filters, search, back and reload are in the URL", async ({ admin, agent, s
   await expect(list(admin).getByRole("row")).toHaveCount(2);
   await admin.reload();
   await expect(list(admin).getByRole("row")).toHaveCount(2);
+  await expectLive(admin);
   await admin.goBack();
   await expect(list(admin).getByRole("row")).toHaveCount(4);
   await admin.getByRole("link", { name: "Remove the filter status: done" }).click();
