@@ -166,9 +166,10 @@ impl Scanner<'_> {
                     self.open.pop();
                     self.at += 1;
                 }
-                b',' => self.comma()?,
+                b',' => self.comma(),
                 b'"' => self.string()?,
                 b'-' | b'0'..=b'9' => self.number()?,
+                b't' | b'f' | b'n' => self.word()?,
                 _ => self.at += 1,
             }
         }
@@ -191,17 +192,24 @@ impl Scanner<'_> {
         self.count()
     }
 
-    fn comma(&mut self) -> Result<(), Problem> {
+    fn comma(&mut self) {
         match self.open.last_mut() {
             Some(Open::Array(index)) => *index += 1,
             Some(Open::Object { expects_key, .. }) => *expects_key = true,
             None => {}
         }
         self.at += 1;
+    }
+
+    /// `true`, `false` or `null`.
+    fn word(&mut self) -> Result<(), Problem> {
+        let rest = &self.body[self.at..];
+        let letters = rest.iter().take_while(|it| it.is_ascii_alphabetic());
+        self.at += letters.count();
         self.count()
     }
 
-    /// One more value: each has a bracket or a comma of its own, or is the first one in a list or an object.
+    /// One more value; a key is none.
     fn count(&mut self) -> Result<(), Problem> {
         self.values += 1;
         match self.values > self.values_max {
@@ -233,7 +241,7 @@ impl Scanner<'_> {
             expects_key: expects_key @ true,
         }) = self.open.last_mut()
         else {
-            return Ok(());
+            return self.count();
         };
         // A key that does not decode is a syntax error, which the parser reports with its place.
         let Ok(name) = serde_json::from_slice::<String>(token) else {
@@ -262,7 +270,7 @@ impl Scanner<'_> {
             return Err(self.refuse("is not a finite number"));
         }
         self.at += len;
-        Ok(())
+        self.count()
     }
 
     /// Where the next value stands.
@@ -343,6 +351,23 @@ mod tests {
         );
         assert_eq!(refused(r#"{"n":1e999}"#), "/n is not a finite number");
         assert!(refused(&"[".repeat(200)).contains("limit of 128"));
+    }
+
+    #[test]
+    fn values_are_counted_one_by_one() {
+        for body in [
+            "[]",
+            "[[],[],[]]",
+            r#"{"a":[1,-2.5e3,"x",true,false,null],"b":{},"c":{"d":[{}]}}"#,
+            r#" [ "a,b:[1]" , { "k" : "v" } ] "#,
+            "7",
+            "\"true\"",
+        ] {
+            let count = values(&serde_json::from_str(body).unwrap());
+            check(body.as_bytes(), &[], count).expect(body);
+            let refused = check(body.as_bytes(), &[], count - 1).expect_err(body);
+            assert_eq!(refused.code, Code::TooLarge, "{body}");
+        }
     }
 
     #[test]

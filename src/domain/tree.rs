@@ -298,7 +298,7 @@ mod tests {
                 value: json!(1),
             },
         ];
-        for ops in [vec![first; 20_000], vec![copied; 5_000].concat()] {
+        for ops in [vec![first; 9_000], vec![copied; 1_500].concat()] {
             let mut tree = Tree::from(json!({"a": long}));
             let before = tree.clone();
             let refused = tree.apply(&ops).unwrap_err();
