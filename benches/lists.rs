@@ -6,7 +6,7 @@
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqliteConnection};
 use std::time::{Duration, Instant};
 use step47::{
-    domain::{RunQuery, RunStatus, needs::ROWS_ON_TOP},
+    domain::{RunQuery, RunStatus, rules::needs::ROWS_ON_TOP},
     store::Store,
 };
 

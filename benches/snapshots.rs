@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 use step47::{
-    domain::{Epoch, RunId, diff, protocol, tree::Tree},
+    domain::{Epoch, RunId, diff, tree::Tree, wire::protocol},
     store::{
         Store,
         commands::{Begin, Commit, Create, Lease},

@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 
 use super::{AppError, json::Json};
-use crate::domain::access::{AccessSheet, Change, Changed, Integrity};
+use crate::domain::nouns::access::{AccessSheet, Change, Changed, Integrity};
 
 /// Who may come in, as far as the reader may know it.
 #[server(ReadAccess, endpoint = "access/sheet", input = Json, output = Json)]
 pub async fn sheet() -> Result<AccessSheet, AppError> {
     use crate::{
-        domain::{Action, access::Managed},
+        domain::{Action, nouns::access::Managed},
         store::Error,
     };
     let me = super::authorise(Action::Read)?;
@@ -63,7 +63,7 @@ pub async fn apply(
     origin: &str,
     change: Change,
 ) -> Result<Changed, crate::store::Error> {
-    use crate::{domain::audit::AuditKind, store::audit};
+    use crate::{domain::nouns::audit::AuditKind, store::audit};
     let mut detail = serde_json::json!(change);
     let action = detail["change"].as_str().unwrap_or_default().to_owned();
     tracing::info!(by = by.name, action, "access changes");

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{AppError, json::Json};
-use crate::domain::audit::{AuditPage, AuditQuery, AuditVerified};
+use crate::domain::nouns::audit::{AuditPage, AuditQuery, AuditVerified};
 
 /// Entries on one page.
 #[cfg(feature = "ssr")]

@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use super::{AppError, json::Json};
 use crate::domain::{
     AsOf, RunId,
-    decision::DecisionPage,
-    inbox::InboxPage,
-    protocol::{Decide, DecideAnswer},
+    rules::decision::DecisionPage,
+    views::inbox::InboxPage,
+    wire::protocol::{Decide, DecideAnswer},
 };
 
 /// Questions on one page of the inbox.
@@ -20,7 +20,7 @@ const DECISIONS_PAGE: i64 = 50;
 /// Decides about a run or one of its steps. Pages ask for a reason; a blank one is refused.
 #[server(DecideOne, endpoint = "decisions/decide", input = Json, output = Json)]
 pub async fn decide(run: RunId, body: Decide) -> Result<DecideAnswer, AppError> {
-    use crate::domain::{Action, DecisionKind, Problem, protocol::Check as _};
+    use crate::domain::{Action, DecisionKind, Problem, wire::protocol::Check as _};
     let author = super::authorise(Action::Decide)?;
     body.check()?;
     let silent = matches!(

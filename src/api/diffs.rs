@@ -5,9 +5,11 @@ use leptos::prelude::*;
 use super::{AppError, json::Json};
 use crate::domain::{
     RunId,
-    branch::BranchPage,
-    diff_sheet::{DiffQuery, DiffSheet},
-    sheet::Excerpt,
+    views::{
+        diff_sheet::{DiffQuery, DiffSheet},
+        sheet::Excerpt,
+        state_tree::BranchPage,
+    },
 };
 
 /// A page of what differs, from row `after` on; with `find`, only what holds this text.

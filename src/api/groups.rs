@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{AppError, json::Json};
-use crate::domain::bulk::{Decided, Ordered};
+use crate::domain::wire::bulk::{Decided, Ordered};
 
 /// Runs that one order may name.
 #[cfg(feature = "ssr")]
@@ -41,8 +41,8 @@ async fn resume_one(
 ) -> Result<(), crate::domain::Problem> {
     use crate::domain::{
         Code, DecisionKind, Problem,
-        plan::{PlanQuery, PlanStep},
-        protocol::{Choice, Decide},
+        rules::plan::{PlanQuery, PlanStep},
+        wire::protocol::{Choice, Decide},
     };
     let plan = store.plan(run, &PlanQuery::default()).await?;
     let unknown = |step: &&PlanStep| step.effect.as_ref().is_some_and(|it| it.unknown);

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::{AppError, json::Json};
 use crate::domain::{
     RunId,
-    integrity::{Verified, Verifying},
+    nouns::integrity::{Verified, Verifying},
 };
 
 /// Holds a run against its hashes.

@@ -41,7 +41,7 @@ pub struct Unread(String);
 
 #[cfg(feature = "ssr")]
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unread> {
-    let read = crate::server::body::parse(bytes, crate::domain::protocol::VALUES_MAX);
+    let read = crate::server::body::parse(bytes, crate::domain::wire::protocol::VALUES_MAX);
     read.map_err(|problem| Unread(serde_json::json!(problem).to_string()))
 }
 

@@ -20,7 +20,7 @@ pub use error::AppError;
 
 #[cfg(feature = "ssr")]
 use crate::{
-    domain::{AsOf, Code, Principal, Problem, access::Action},
+    domain::{AsOf, Code, Principal, Problem, nouns::access::Action},
     store::Store,
 };
 
@@ -45,7 +45,7 @@ pub fn authorise(action: Action) -> Result<Principal, AppError> {
 /// An attempt that the role does not allow goes to the audit trail; the answer does not wait for it.
 #[cfg(feature = "ssr")]
 fn kept(principal: &Principal, action: Action) {
-    use crate::{domain::audit::AuditKind, store::audit};
+    use crate::{domain::nouns::audit::AuditKind, store::audit};
     let Ok(store) = store() else {
         return;
     };

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::{AppError, json::Json};
 use crate::domain::{
     AsOf, RunId,
-    plan::{Plan, PlanQuery},
+    rules::plan::{Plan, PlanQuery},
 };
 
 /// What will happen when a worker takes the run: as it is, or after choices, a rewind or a fork.

@@ -5,10 +5,12 @@ use leptos::prelude::*;
 use super::{AppError, json::Json};
 use crate::domain::{
     AsOf, Counts, Run, RunId, RunQuery,
-    bulk::{Decided, Ordered},
-    needs::{Alike, NeedsYou},
-    protocol::RunPage,
-    sheet::RunSheet,
+    rules::needs::{Alike, NeedsYou},
+    views::sheet::RunSheet,
+    wire::{
+        bulk::{Decided, Ordered},
+        protocol::RunPage,
+    },
 };
 
 /// Single runs in the view of what needs a person.
@@ -21,7 +23,7 @@ const SOME_MAX: usize = 200;
 
 #[server(endpoint = "runs/list", input = Json, output = Json)]
 pub async fn list(query: RunQuery) -> Result<AsOf<RunPage>, AppError> {
-    use crate::domain::protocol::Check as _;
+    use crate::domain::wire::protocol::Check as _;
     let who = super::authorise(crate::domain::Action::Read)?;
     query.check()?;
     let query = query.asked_by(&who.name);
@@ -52,7 +54,7 @@ pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
     use crate::{
         domain::{
             Action, DecisionKind, Problem,
-            protocol::{Check as _, Decide},
+            wire::protocol::{Check as _, Decide},
         },
         store::{Error, commands::Decision},
     };
@@ -94,7 +96,7 @@ pub async fn needs_you(all: bool) -> Result<AsOf<NeedsYou>, AppError> {
         let rows = if all {
             NEEDS_MAX
         } else {
-            crate::domain::needs::ROWS_ON_TOP
+            crate::domain::rules::needs::ROWS_ON_TOP
         };
         store.needs_you(rows).await
     })
@@ -119,7 +121,7 @@ pub async fn some(ids: Vec<RunId>) -> Result<AsOf<Vec<Run>>, AppError> {
 
 #[server(endpoint = "runs/one", input = Json, output = Json)]
 pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
-    use crate::domain::{Code, StepStatus, sheet::Usual};
+    use crate::domain::{Code, StepStatus, views::sheet::Usual};
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
     super::as_of(&store, async {

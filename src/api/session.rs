@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{AppError, json::Json};
-use crate::domain::{Principal, Trouble, access::Session};
+use crate::domain::{Principal, Trouble, nouns::access::Session};
 
 #[server(endpoint = "session/me", input = Json, output = Json)]
 pub async fn me() -> Result<Principal, AppError> {
@@ -13,7 +13,7 @@ pub async fn me() -> Result<Principal, AppError> {
 /// Where the person who asks is signed in; nothing for a token.
 #[server(endpoint = "session/mine", input = Json, output = Json)]
 pub async fn mine() -> Result<Vec<Session>, AppError> {
-    use crate::{domain::access::Caller, store::access::Credential};
+    use crate::{domain::nouns::access::Caller, store::access::Credential};
     let me = super::authorise(crate::domain::Action::Read)?;
     if me.kind == Caller::Token {
         return Ok(Vec::new());

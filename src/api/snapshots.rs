@@ -6,10 +6,12 @@ use serde_json::Value;
 use super::{AppError, json::Json};
 use crate::domain::{
     AsOf, RunId,
-    blame::Blame,
-    branch::{BranchPage, StateView},
     diff::Change,
-    edit::EditSheet,
+    views::{
+        blame::Blame,
+        edit::EditSheet,
+        state_tree::{BranchPage, StateView},
+    },
 };
 
 /// The state after the step `seq`, or the newest one before it if it committed none.
@@ -88,7 +90,7 @@ pub async fn check(
     path: String,
     value: Value,
 ) -> Result<Vec<(String, String)>, AppError> {
-    use crate::domain::{Problem, patch};
+    use crate::domain::{Problem, wire::patch};
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
     let detail = store.run(&run).await?;

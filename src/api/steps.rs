@@ -4,8 +4,9 @@ use leptos::prelude::*;
 
 use super::{AppError, json::Json};
 use crate::domain::{
-    AsOf, Event, RunId, outline::StepWindow, protocol::StepPage, sheet::StepSheet,
-    step_query::Direction,
+    AsOf, Event, RunId,
+    views::{outline::StepWindow, sheet::StepSheet},
+    wire::{protocol::StepPage, step_query::Direction},
 };
 
 /// The rows around the step `at`, or from the row `base` on; without both, where the run is.
@@ -26,7 +27,7 @@ pub async fn page(run: RunId, after: i64) -> Result<StepPage, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
     Ok(store
-        .steps(&run, after.max(0), crate::domain::outline::PAGE)
+        .steps(&run, after.max(0), crate::domain::views::outline::PAGE)
         .await?)
 }
 
@@ -53,7 +54,7 @@ pub async fn one(run: RunId, seq: Option<i64>) -> Result<AsOf<Option<StepSheet>>
 pub async fn find(run: RunId, text: String, after: i64) -> Result<StepPage, AppError> {
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
-    let query = crate::domain::step_query::StepQuery::of(&text);
+    let query = crate::domain::wire::step_query::StepQuery::of(&text);
     Ok(store.find_steps(&run, &query, after.max(0)).await?)
 }
 

@@ -5,12 +5,12 @@ use leptos::prelude::*;
 use super::{AppError, json::Json};
 use crate::domain::{
     RunId,
-    timeline::{Timeline, TimelineQuery},
+    views::timeline::{Timeline, TimelineQuery},
 };
 
 #[server(endpoint = "timeline/read", input = Json, output = Json)]
 pub async fn read(run: RunId, query: TimelineQuery) -> Result<Timeline, AppError> {
-    use crate::domain::protocol::Check as _;
+    use crate::domain::wire::protocol::Check as _;
     super::authorise(crate::domain::Action::Read)?;
     query.check()?;
     Ok(super::store()?.timeline(&run, &query).await?)

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{AppError, json::Json};
-use crate::domain::worker::{Asking, WorkerPage};
+use crate::domain::nouns::worker::{Asking, WorkerPage};
 
 /// Workers on one page.
 #[cfg(feature = "ssr")]

@@ -8,9 +8,9 @@ use crate::{
     client::RunId,
     domain::{
         DecisionKind, StepStatus,
-        plan::{Plan, PlanAction},
-        protocol::{Choice, Decide},
-        typed,
+        rules::plan::{Plan, PlanAction},
+        views::typed_json,
+        wire::protocol::{Choice, Decide},
     },
 };
 
@@ -134,7 +134,7 @@ pub struct ResumeArgs {
 
 /// As strict as the server, which would not see what this side dropped: keys that stand twice, digits beyond 64 bits.
 pub fn parsed(text: &str) -> Result<Value, String> {
-    typed::read(text)
+    typed_json::read(text)
         .map_err(|wrong| format!("is not valid JSON: line {}: {}", wrong.line, wrong.what))
 }
 

@@ -6,10 +6,12 @@ use super::{Failure, StoreArgs, say::say};
 use crate::{
     domain::{
         RunId,
-        branch::Label,
         diff::rows::{Body, Mark, Row},
-        diff_sheet::{DiffQuery, DiffSheet, Side},
-        words,
+        views::{
+            diff_sheet::{DiffQuery, DiffSheet, Side},
+            state_tree::Label,
+            words,
+        },
     },
     store::Store,
 };

@@ -11,7 +11,11 @@ use std::{
 use super::{Failure, decide::parsed, remote::OrderArgs, say::say};
 use crate::{
     client::RunId,
-    domain::{DecisionKind, decision::allowed, patch::Op, protocol::Decide},
+    domain::{
+        DecisionKind,
+        rules::decision::allowed,
+        wire::{patch::Op, protocol::Decide},
+    },
 };
 
 /// Edit the state of a run that no worker holds.

@@ -114,7 +114,7 @@ impl StoreArgs {
     /// Opens without migrating: the store is taken as it is.
     async fn connect(&self) -> Result<Store, Failure> {
         let url = Config::store_url(self.store.clone())?;
-        Ok(Store::connect(&url, crate::domain::protocol::STATE_MAX).await?)
+        Ok(Store::connect(&url, crate::domain::wire::protocol::STATE_MAX).await?)
     }
 
     async fn open(&self) -> Result<Store, Failure> {

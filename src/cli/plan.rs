@@ -3,7 +3,7 @@
 use super::{Failure, remote::RemoteArgs, say::say};
 use crate::{
     client::RunId,
-    domain::plan::{Changed, Plan, PlanAction, PlanStep},
+    domain::rules::plan::{Changed, Plan, PlanAction, PlanStep},
 };
 
 /// Show what a resume would do, step by step, before anything happens.

@@ -5,7 +5,7 @@ use crate::{
     client::{Client, RunId},
     domain::{
         DecisionKind, Run,
-        protocol::{Decide, DecideAnswer},
+        wire::protocol::{Decide, DecideAnswer},
     },
 };
 use std::time::Duration;
@@ -92,7 +92,7 @@ fn told(answer: &DecideAnswer) {
     let next = match (run.status, run.signal) {
         (_, Some(signal)) => format!("its worker is asked to {signal} between two steps"),
         (crate::domain::RunStatus::Ready, _) => "released, waits for a worker".into(),
-        (status, _) if crate::domain::plan::resumable(status).is_ok() => {
+        (status, _) if crate::domain::rules::plan::resumable(status).is_ok() => {
             format!("{status}; `step47 resume {}` lets it go on", run.id)
         }
         (status, _) => status.to_string(),

@@ -4,7 +4,7 @@ use tokio::io::AsyncWriteExt;
 
 use super::{Failure, StoreArgs, say::say};
 use crate::{
-    domain::{Event, Run, RunDetail, RunId, RunQuery, RunStatus, protocol::Check},
+    domain::{Event, Run, RunDetail, RunId, RunQuery, RunStatus, wire::protocol::Check},
     store::Store,
 };
 

@@ -6,7 +6,7 @@ use std::{path::PathBuf, pin::pin};
 
 use super::{Failure, say::tell};
 use crate::{
-    domain::{Role, audit::AuditKind},
+    domain::{Role, nouns::audit::AuditKind},
     server::{
         self,
         config::{Config, Given, redacted},

@@ -2,7 +2,7 @@
 
 use super::{Failure, StoreArgs, say::say};
 use crate::{
-    domain::{Role, audit::AuditKind},
+    domain::{Role, nouns::audit::AuditKind},
     store::audit,
 };
 

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use super::{Failure, StoreArgs, say::say};
 use crate::{
-    domain::{Hash, RunId, integrity::Verified},
+    domain::{Hash, RunId, nouns::integrity::Verified},
     store::{Store, verify::Progress},
 };
 

@@ -10,8 +10,8 @@ use std::sync::{
 use super::{context::StepCtx, error::Error, lease::Stop, locked, session::Session, state::State};
 use crate::domain::{
     AgentError, Code, DecisionKind, Problem,
-    begin::BeginOutcome,
-    protocol::{BeginAnswer, NextStep},
+    rules::begin::BeginOutcome,
+    wire::protocol::{BeginAnswer, NextStep},
 };
 
 /// What begin said.

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::domain::{
     Code, Problem, RunDetail, RunId, RunQuery, StepDetail,
-    plan::Plan,
-    protocol::{
+    rules::plan::Plan,
+    wire::protocol::{
         BeginAnswer, BeginStep, ClaimRun, CommitAnswer, CommitStep, CreateRun, Decide,
         DecideAnswer, FailAnswer, FailStep, FinishRun, Heartbeat, HeartbeatAnswer, LeaseAnswer,
         LeaseRun, Progress, ReleaseRun, RunAnswer, RunPage, SnapshotAnswer, StepAnswer, StepPage,

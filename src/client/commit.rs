@@ -11,7 +11,7 @@ use super::{
     session::Session,
     state::State,
 };
-use crate::domain::protocol::{CommitStep, NextAnswer, NextStep};
+use crate::domain::wire::protocol::{CommitStep, NextAnswer, NextStep};
 
 impl<S: State> Session<S> {
     /// Commits what the work gave, and begins the step that comes next if that is certain.

@@ -10,7 +10,7 @@ use std::{
 use super::{error::Error, lease::Lease, locked};
 use crate::domain::{
     RunId, StepKey, Usage,
-    protocol::{NewLogLine, Progress},
+    wire::protocol::{NewLogLine, Progress},
 };
 
 /// How long work is held up by telling about itself while the server is away.

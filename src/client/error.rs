@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{AgentError, Code, Problem, Signal, Time, failure::EffectKnown};
+use crate::domain::{AgentError, Code, Problem, Signal, Time, rules::failure::EffectKnown};
 
 /// Why an agent's function does not go on. Most of these end it without any harm: the run goes on later.
 #[derive(Debug, thiserror::Error)]

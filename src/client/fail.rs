@@ -10,8 +10,8 @@ use super::{
 };
 use crate::domain::{
     Recovery,
-    failure::{self, AfterFailure, Failure},
-    protocol::{FailOutcome, FailStep, NextStep},
+    rules::failure::{self, AfterFailure, Failure},
+    wire::protocol::{FailOutcome, FailStep, NextStep},
 };
 
 impl<S: State> Session<S> {

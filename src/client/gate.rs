@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 
 use super::{begin::Begun, error::Error, session::Session, state::State};
 use crate::domain::{
-    Code, DecisionKind, Gate, Kind, Problem, StepKey, StepStatus, protocol::NextStep,
+    Code, DecisionKind, Gate, Kind, Problem, StepKey, StepStatus, wire::protocol::NextStep,
 };
 
 /// How long one look at an open gate lasts.

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use super::{error::Error, http::Client};
 use crate::domain::{
     AgentError, Epoch, RunId, Signal,
-    protocol::{FinishOutcome, FinishRun, Heartbeat, LeaseAnswer, ReleaseRun},
+    wire::protocol::{FinishOutcome, FinishRun, Heartbeat, LeaseAnswer, ReleaseRun},
 };
 
 /// A run that this worker holds.

@@ -81,8 +81,8 @@ pub use worker::{Worker, asked_to_end};
 
 pub use crate::domain::{
     AgentError, DecisionKind, Effect, Gate, Kind, Recovery, Reference, RunId, Signal, Usage,
-    protocol::{CreateRun, LeaseRun, PlannedStep},
-    run::OnCrash,
+    nouns::run::OnCrash,
+    wire::protocol::{CreateRun, LeaseRun, PlannedStep},
 };
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

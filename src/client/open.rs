@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::{error::Error, http::Client, session::Session, state::State};
 use crate::domain::{
     Code, Problem, RunId, Time,
-    protocol::{CreateRun, LeaseAnswer, LeaseRun},
+    wire::protocol::{CreateRun, LeaseAnswer, LeaseRun},
 };
 
 /// How often a held lease is looked at while its holder may be dead.

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::domain::{
     AgentError, Gate, Kind, RunDetail, RunId,
-    protocol::{FinishOutcome, LeaseAnswer},
+    wire::protocol::{FinishOutcome, LeaseAnswer},
 };
 
 /// A leased run. Clones are handles on the same run and may be used at the same time.

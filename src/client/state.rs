@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 use super::error::Error;
-use crate::domain::{diff, patch::Op, tree::Tree};
+use crate::domain::{diff, tree::Tree, wire::patch::Op};
 
 /// What an agent may use as its state: any plain data with a default to start from.
 pub trait State: Serialize + DeserializeOwned + Default + Clone + Send + Sync + 'static {}

@@ -11,8 +11,9 @@ use super::{
     state::State,
 };
 use crate::domain::{
-    AgentError, Effect, Kind, Problem, Recovery, Reference, StepKey, protocol::NextStep, run::Link,
-    step::RetryRule,
+    AgentError, Effect, Kind, Problem, Recovery, Reference, StepKey,
+    nouns::{run::Link, step::RetryRule},
+    wire::protocol::NextStep,
 };
 
 type Looking<'a, R> = Pin<Box<dyn Future<Output = Result<Option<R>, StepError>> + Send + 'a>>;

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{error::Error, http::Client, session::Session, state::State};
-use crate::domain::protocol::{ClaimRun, LeaseAnswer};
+use crate::domain::wire::protocol::{ClaimRun, LeaseAnswer};
 
 /// How long one claim waits for a run to become runnable.
 const CLAIM_WAIT_MS: i64 = 20_000;

@@ -7,7 +7,7 @@ use crate::{
     components::copy::CopyField,
     domain::{
         Role,
-        access::{Change, Changed},
+        nouns::access::{Change, Changed},
     },
 };
 

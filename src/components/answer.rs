@@ -9,8 +9,8 @@ use crate::{
     api::AppError,
     domain::{
         DecisionKind, Gate,
-        form::{self, Field, FieldKind, Filled},
-        protocol::Decide,
+        views::form::{self, Field, FieldKind, Filled},
+        wire::protocol::Decide,
     },
 };
 

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::time::{Clock, Zone};
-use crate::domain::{words, worker::Asking};
+use crate::domain::{nouns::worker::Asking, views::words};
 
 #[component]
 pub fn AskingWords(agent: String, asking: Asking) -> impl IntoView {

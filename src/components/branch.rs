@@ -9,9 +9,9 @@ use crate::{
     api::AppError,
     domain::{
         DecisionKind, StepStatus,
-        plan::{LeftBehind, Plan},
-        protocol::Decide,
-        words,
+        rules::plan::{LeftBehind, Plan},
+        views::words,
+        wire::protocol::Decide,
     },
 };
 

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use super::{excerpt::ExcerptBlock, time::At};
 use crate::domain::{
     Attempt, Outcome, Recovery, Time,
-    run::OnCrash,
-    sheet::{RunSheet, StepSheet},
+    nouns::run::OnCrash,
+    views::sheet::{RunSheet, StepSheet},
 };
 
 #[component]

@@ -5,7 +5,7 @@ use leptos::{ev, prelude::*};
 use super::{dialog::Dialog, refusal::Refusal};
 use crate::{
     api::AppError,
-    domain::{DecisionKind, Run, protocol::Decide, words},
+    domain::{DecisionKind, Run, views::words, wire::protocol::Decide},
 };
 
 /// The decisions that need no more than a reason.

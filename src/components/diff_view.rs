@@ -8,8 +8,10 @@ use self::row::{Context, row_view};
 use super::look::{Look, Stand};
 use crate::domain::{
     diff::rows::{Mark, Row},
-    diff_sheet::{DiffQuery, DiffSheet, Side},
-    words,
+    views::{
+        diff_sheet::{DiffQuery, DiffSheet, Side},
+        words,
+    },
 };
 
 /// "after 45 fetch_customer"

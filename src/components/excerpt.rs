@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::domain::{sheet::Excerpt, words};
+use crate::domain::views::{sheet::Excerpt, words};
 
 #[component]
 pub fn ExcerptBlock(#[prop(into)] title: String, excerpt: Option<Excerpt>) -> impl IntoView {

@@ -8,7 +8,7 @@ use super::{
     search_box::SearchBox,
 };
 use crate::{
-    domain::{Principal, RunId, words},
+    domain::{Principal, RunId, views::words},
     live::Connection,
 };
 

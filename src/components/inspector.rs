@@ -23,10 +23,12 @@ use crate::{
     api::AppError,
     domain::{
         Event, StepStatus,
-        branch::StateView,
-        diff_sheet::DiffSheet,
-        sheet::{RunSheet, StepSheet},
-        words,
+        views::{
+            diff_sheet::DiffSheet,
+            sheet::{RunSheet, StepSheet},
+            state_tree::StateView,
+            words,
+        },
     },
 };
 

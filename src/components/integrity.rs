@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::domain::{access::Integrity, words};
+use crate::domain::{nouns::access::Integrity, views::words};
 
 #[component]
 pub fn IntegrityFacts(integrity: Integrity) -> impl IntoView {

@@ -4,7 +4,7 @@
 use leptos::{html, prelude::*, web_sys};
 
 use super::browser::OrSay as _;
-use crate::domain::typed::Wrong;
+use crate::domain::views::typed_json::Wrong;
 
 const SCRIPT: &str = "/pkg/editor.js";
 

@@ -4,7 +4,10 @@ use leptos::prelude::*;
 
 use crate::{
     api::AppError,
-    domain::{RunId, blame::Blame, branch::BranchPage, diff_sheet::DiffQuery},
+    domain::{
+        RunId,
+        views::{blame::Blame, diff_sheet::DiffQuery, state_tree::BranchPage},
+    },
 };
 
 /// A state of a run.

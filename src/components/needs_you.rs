@@ -9,7 +9,11 @@ use super::{
     selection::Selection,
     time::Ago,
 };
-use crate::domain::{Run, counts::COUNT_MAX, needs::Cause, words};
+use crate::domain::{
+    Run,
+    rules::needs::Cause,
+    views::{counts::COUNT_MAX, words},
+};
 
 #[component]
 pub fn NeedsYouSection(

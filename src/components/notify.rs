@@ -7,7 +7,7 @@ use leptos::{prelude::*, web_sys::Notification};
 #[cfg(feature = "hydrate")]
 use super::browser::OrSay as _;
 use super::preference;
-use crate::domain::{needs::NeedsYou, words};
+use crate::domain::{rules::needs::NeedsYou, views::words};
 
 /// A hidden tab has no stream of events; this is how often one that notifies looks.
 pub const LOOK_EVERY: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::domain::{
     Role,
-    access::{Change, Token, User},
+    nouns::access::{Change, Token, User},
 };
 
 /// The settings with a question above them.

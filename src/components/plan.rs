@@ -14,10 +14,10 @@ use crate::{
     api::AppError,
     domain::{
         DecisionKind, RunId,
-        plan::{Plan, Taker},
-        protocol::Decide,
-        words,
-        worker::Asking,
+        nouns::worker::Asking,
+        rules::plan::{Plan, Taker},
+        views::words,
+        wire::protocol::Decide,
     },
 };
 pub use pick::{Picked, Picks, Way, first_picks, missing, order, posted};

@@ -10,7 +10,9 @@ use super::{
     time::{Ago, Elapsed},
 };
 use crate::domain::{
-    AgentError, Run, RunStatus, run::Link, sheet::RunSheet, words, worker::Asking,
+    AgentError, Run, RunStatus,
+    nouns::{run::Link, worker::Asking},
+    views::{sheet::RunSheet, words},
 };
 
 #[component]

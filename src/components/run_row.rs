@@ -8,7 +8,7 @@ use super::{
     strip::Strip,
     time::{Ago, Elapsed, Span},
 };
-use crate::domain::{Run, RunStatus, words};
+use crate::domain::{Run, RunStatus, views::words};
 
 #[component]
 pub fn RunRow(#[prop(into)] run: Signal<Run>, selection: Selection) -> impl IntoView {

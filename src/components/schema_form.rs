@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::domain::form::{Field, FieldKind, Filled, shown};
+use crate::domain::views::form::{Field, FieldKind, Filled, shown};
 
 /// What a field is called in a plain form.
 pub fn posted_name(prefix: &str, name: &str) -> String {

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::domain::{
     DecisionKind, RunId, RunStatus,
-    bulk::{Decided, Ordered},
-    words,
+    views::words,
+    wire::bulk::{Decided, Ordered},
 };
 
 /// Pages opened at once; browsers stop more than a few.

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::time::Moment;
-use crate::domain::access::Session;
+use crate::domain::nouns::access::Session;
 
 /// A plain form: it works without WASM, and the answer leads to the sign-in page.
 #[component]

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::glyph::{Glyph, Shape};
-use crate::domain::words;
+use crate::domain::views::words;
 
 /// One filter; following it again when it is on takes it off.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,8 +6,8 @@ use super::{
     look::{Answer, Look, Stand, Wanted},
     value_facts::value_facts,
 };
-use crate::domain::{
-    branch::{Branch, BranchPage, Label, Type},
+use crate::domain::views::{
+    state_tree::{Branch, BranchPage, Label, Type},
     words,
 };
 

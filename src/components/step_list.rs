@@ -10,8 +10,10 @@ use self::rows::RowView;
 use super::{browser::OrSay as _, connected::when_connected};
 use crate::domain::{
     Step,
-    outline::{Outline, PAGE, Row},
-    sheet::Usual,
+    views::{
+        outline::{Outline, PAGE, Row},
+        sheet::Usual,
+    },
 };
 
 /// The height of every row until one can be measured; on a phone they are higher.

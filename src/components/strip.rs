@@ -4,7 +4,10 @@
 use leptos::prelude::*;
 
 use super::glyph::Shape;
-use crate::domain::{Run, StepStatus, strip::Cell, words};
+use crate::domain::{
+    Run, StepStatus,
+    views::{strip::Cell, words},
+};
 
 const WIDTH: f64 = 230.0;
 const HEIGHT: f64 = 12.0;
@@ -199,7 +202,10 @@ pub fn Strip(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{run::At, sample, strip};
+    use crate::domain::{
+        nouns::{run::At, sample},
+        views::strip,
+    };
 
     fn run(steps: i64, announced: i64, at: StepStatus) -> Run {
         let mut strip = strip::Strip::default();

@@ -4,7 +4,10 @@
 use leptos::prelude::*;
 
 use super::{preference, segments::Segments};
-use crate::domain::{Time, sheet::Usual, words};
+use crate::domain::{
+    Time,
+    views::{sheet::Usual, words},
+};
 
 /// The reader's "now": absent on the server and until the page is hydrated, then ticking.
 #[derive(Clone, Copy)]

@@ -20,8 +20,10 @@ use crate::{
     components::time::Zone,
     domain::{
         Run,
-        timeline::{Axis, Bar, Timeline},
-        words,
+        views::{
+            timeline::{Axis, Bar, Timeline},
+            words,
+        },
     },
 };
 

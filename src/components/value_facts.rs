@@ -8,7 +8,7 @@ use super::{
     time::Moment,
     toast::Toasts,
 };
-use crate::domain::{
+use crate::domain::views::{
     blame::{Blame, Write},
     words,
 };

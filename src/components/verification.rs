@@ -6,8 +6,8 @@ use super::glyph::{Glyph, Shape};
 use crate::{
     api::AppError,
     domain::{
-        integrity::{Damage, Verified},
-        words,
+        nouns::integrity::{Damage, Verified},
+        views::words,
     },
 };
 

@@ -8,8 +8,9 @@ use super::{
     time::{Ago, At, Moment},
 };
 use crate::domain::{
-    Time, words,
-    worker::{Asks, Doing, Hold, RefusedWrite, Worker},
+    Time,
+    nouns::worker::{Asks, Doing, Hold, RefusedWrite, Worker},
+    views::words,
 };
 
 #[component]

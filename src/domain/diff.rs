@@ -34,9 +34,9 @@ pub mod text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
-    patch::{Op, PatchError, tokens},
+use crate::domain::{
     tree::{Shape, Tree},
+    wire::patch::{Op, PatchError, tokens},
 };
 pub use delta::{Delta, Run};
 pub use text::Edit;

@@ -1,67 +1,29 @@
 //! The nouns of Step47 and the rules between them: no I/O, shared by server, browser and agents.
 
-pub mod access;
-pub mod as_of;
-pub mod attempt;
-pub mod audit;
-pub mod begin;
-pub mod blame;
-pub mod branch;
-pub mod bulk;
-pub mod counts;
-pub mod decision;
 pub mod diff;
-pub mod diff_sheet;
-pub mod edit;
-pub mod event;
-pub mod failure;
-pub mod form;
-pub mod frame;
-pub mod hash;
-pub mod ids;
-pub mod inbox;
-pub mod integrity;
-pub mod json;
-pub mod lease;
-pub mod needs;
-pub mod outline;
-pub mod patch;
-pub mod plan;
-pub mod problem;
-pub mod protocol;
-pub mod query;
-pub mod run;
-#[cfg(test)]
-pub mod sample;
-pub mod schema;
-pub mod search;
-pub mod sheet;
-pub mod status;
-pub mod step;
-pub mod step_query;
-pub mod strip;
-pub mod terms;
-pub mod time;
-pub mod timeline;
+pub mod nouns;
+pub mod rules;
 pub mod tree;
-pub mod trouble;
-pub mod typed;
-pub mod words;
-pub mod worker;
+pub mod views;
+pub mod wire;
 
-pub use access::{Action, Principal, Role};
-pub use as_of::AsOf;
-pub use attempt::{Attempt, LogLine, Outcome, Usage};
-pub use counts::Counts;
-pub use decision::{DecisionKind, Signal};
-pub use event::{Event, EventKind};
-pub use frame::Frame;
-pub use hash::Hash;
-pub use ids::{Epoch, RunId, StepKey};
-pub use problem::{Code, Problem};
-pub use query::RunQuery;
-pub use run::{Run, RunDetail};
-pub use status::{RunStatus, StepStatus};
-pub use step::{AgentError, Effect, Gate, Kind, Recovery, Reference, Step, StepDetail};
-pub use time::Time;
-pub use trouble::Trouble;
+pub use nouns::{
+    access::{Action, Principal, Role},
+    attempt::{Attempt, LogLine, Outcome, Usage},
+    event::{Event, EventKind},
+    ids::{Epoch, RunId, StepKey},
+    run::{Run, RunDetail},
+    status::{RunStatus, StepStatus},
+    step::{AgentError, Effect, Gate, Kind, Recovery, Reference, Step, StepDetail},
+    time::Time,
+    trouble::Trouble,
+};
+pub use rules::decision::{DecisionKind, Signal};
+pub use tree::hash::Hash;
+pub use views::counts::Counts;
+pub use wire::{
+    as_of::AsOf,
+    frame::Frame,
+    problem::{Code, Problem},
+    query::RunQuery,
+};

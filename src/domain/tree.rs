@@ -10,11 +10,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{
-    hash::{self, Hash},
-    json,
-};
+use crate::domain::{Hash, wire::json};
 
+pub mod hash;
 mod patched;
 
 pub use patched::Refused;
@@ -215,7 +213,10 @@ impl<'de> Deserialize<'de> for Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{diff, json::DEPTH_MAX, patch::Op};
+    use crate::domain::{
+        diff,
+        wire::{json::DEPTH_MAX, patch::Op},
+    };
     use proptest::prelude::*;
     use serde_json::json;
 

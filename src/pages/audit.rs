@@ -16,8 +16,8 @@ use crate::{
         time::Moment,
     },
     domain::{
-        audit::{AuditEntry, AuditKind, AuditPage as Entries, AuditQuery, AuditVerified},
-        words,
+        nouns::audit::{AuditEntry, AuditKind, AuditPage as Entries, AuditQuery, AuditVerified},
+        views::words,
     },
 };
 

@@ -6,7 +6,7 @@ use crate::{
     api::{self, AppError},
     domain::{
         Code, RunId,
-        protocol::{Decide, DecideAnswer},
+        wire::protocol::{Decide, DecideAnswer},
     },
 };
 

@@ -22,9 +22,11 @@ use crate::{
     },
     domain::{
         RunId,
-        diff_sheet::{DiffSheet, Side},
-        sheet::Excerpt,
-        words,
+        views::{
+            diff_sheet::{DiffSheet, Side},
+            sheet::Excerpt,
+            words,
+        },
     },
 };
 
@@ -82,7 +84,7 @@ fn Shown(answer: Resource<Answer>, place: Memo<Place>) -> impl IntoView {
 fn Compared(sheet: DiffSheet, raw: Option<Excerpt>, place: Place) -> impl IntoView {
     let run = sheet.from.run.clone();
     let place = Place {
-        query: crate::domain::diff_sheet::DiffQuery {
+        query: crate::domain::views::diff_sheet::DiffQuery {
             from: Some(sheet.from.snapshot),
             to: Some(sheet.to.snapshot),
             other: place.query.other,

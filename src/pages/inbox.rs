@@ -26,9 +26,11 @@ use crate::{
     domain::{
         Action, AsOf, DecisionKind, RunId,
         diff::Change,
-        inbox::{InboxItem, InboxPage as Questions},
-        sheet::Excerpt,
-        words,
+        views::{
+            inbox::{InboxItem, InboxPage as Questions},
+            sheet::Excerpt,
+            words,
+        },
     },
     live::{Follow, Live, Message, Soon},
 };

@@ -21,7 +21,7 @@ use crate::{
         run_row,
         toast::Toasts,
     },
-    domain::{Action, DecisionKind, RunId, plan::PlanQuery},
+    domain::{Action, DecisionKind, RunId, rules::plan::PlanQuery},
     live::Follow,
 };
 

@@ -26,10 +26,12 @@ use crate::{
     },
     domain::{
         Action, AsOf, DecisionKind, RunId,
-        bulk::{Decided, Ordered},
-        needs::{Alike, NeedsYou},
-        protocol::RunPage,
-        words,
+        rules::needs::{Alike, NeedsYou},
+        views::words,
+        wire::{
+            bulk::{Decided, Ordered},
+            protocol::RunPage,
+        },
     },
     live::{Follow, Live},
 };

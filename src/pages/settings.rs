@@ -25,7 +25,7 @@ use crate::{
         skeleton::Skeleton,
         toast::Toasts,
     },
-    domain::access::{AccessSheet, Change, Changed, Managed},
+    domain::nouns::access::{AccessSheet, Change, Changed, Managed},
 };
 
 /// What the page reads and changes.

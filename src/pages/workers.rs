@@ -15,7 +15,7 @@ use crate::{
         skeleton::Skeleton,
         workers_table::WorkersTable,
     },
-    domain::worker::{Doing, WorkerPage},
+    domain::nouns::worker::{Doing, WorkerPage},
 };
 
 /// A page that is looked at is read again this often.

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{App, body::Query, problem::Refusal};
 use crate::{
-    domain::{
+    domain::nouns::{
         access::Principal,
         audit::{AuditKind, AuditQuery},
     },

@@ -23,8 +23,10 @@ use super::{App, peer::Peer, problem::Refusal};
 use crate::{
     domain::{
         Action, Code, Problem,
-        access::Principal,
-        audit::{AuditEntry, AuditKind},
+        nouns::{
+            access::Principal,
+            audit::{AuditEntry, AuditKind},
+        },
     },
     store::audit,
 };

@@ -25,7 +25,7 @@ use super::{
     problem::Refusal,
     seats::{Naming, Seat, Seats, identity},
 };
-use crate::domain::{Code, Problem, access::Principal};
+use crate::domain::{Code, Problem, nouns::access::Principal};
 
 /// This much of a body gives it one second more.
 const PACE: u64 = 256 << 10;

@@ -14,10 +14,11 @@ use super::{App, problem::Refusal};
 use crate::aside::{LONG, aside};
 use crate::domain::{
     Code, Hash, Problem, RunId,
-    access::Principal,
-    ids::run_id,
-    json,
-    protocol::{Check, OBJECTS},
+    nouns::{access::Principal, ids::run_id},
+    wire::{
+        json,
+        protocol::{Check, OBJECTS},
+    },
 };
 
 /// A JSON body within the protocol's limits.

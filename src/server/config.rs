@@ -149,10 +149,12 @@ impl Config {
             hosts: file.hosts,
             limits: Limits {
                 body_max,
-                state_max: file.state_max.unwrap_or(crate::domain::protocol::STATE_MAX),
+                state_max: file
+                    .state_max
+                    .unwrap_or(crate::domain::wire::protocol::STATE_MAX),
                 values_max: file
                     .values_max
-                    .unwrap_or(crate::domain::protocol::VALUES_MAX),
+                    .unwrap_or(crate::domain::wire::protocol::VALUES_MAX),
                 viewers_max: file.viewers_max.unwrap_or(VIEWERS_MAX),
                 connections: file.connections,
                 seats: file.seats,

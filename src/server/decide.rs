@@ -12,10 +12,10 @@ use crate::{
     components::plan,
     domain::{
         Action, Code, Problem, RunId,
-        access::Principal,
-        edit::EditSheet,
-        plan::PlanQuery,
-        protocol::{Check as _, Decide},
+        nouns::access::Principal,
+        rules::plan::PlanQuery,
+        views::edit::EditSheet,
+        wire::protocol::{Check as _, Decide},
     },
 };
 

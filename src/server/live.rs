@@ -32,7 +32,7 @@ use self::{
     touched::Touched,
 };
 use crate::{
-    domain::{Code, Problem, RunId, Trouble, frame::crowd},
+    domain::{Code, Problem, RunId, Trouble, wire::frame::crowd},
     server::seats::Seats,
     store::Store,
 };

@@ -16,7 +16,7 @@ use super::{App, scope::Scope};
 use crate::{
     api::access::{Outcome, Reached},
     app,
-    domain::access::Principal,
+    domain::nouns::access::Principal,
 };
 
 pub fn routes(app: &App) -> Router<App> {

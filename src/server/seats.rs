@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use crate::domain::{Code, Problem, access::Principal};
+use crate::domain::{Code, Problem, nouns::access::Principal};
 
 /// How many there are, and how many of them one holder may have.
 #[derive(Debug, Clone, Copy)]

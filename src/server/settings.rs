@@ -13,7 +13,7 @@ use crate::{
     api::access::{Outcome, apply, origin},
     domain::{
         Action, Problem, Role,
-        access::{Change, Principal},
+        nouns::access::{Change, Principal},
     },
 };
 

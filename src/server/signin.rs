@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{App, peer::Peer, problem::Refusal};
 use crate::{
-    domain::{
+    domain::nouns::{
         access::{Caller, Principal},
         audit::{AuditEntry, AuditKind},
     },

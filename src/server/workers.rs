@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     domain::{
         Code, Epoch, Problem, RunId,
-        protocol::{ClaimRun, LeaseAnswer, LeaseRun},
+        wire::protocol::{ClaimRun, LeaseAnswer, LeaseRun},
     },
     store::{
         Command, Error, Store,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::domain::{
     Code, Hash, Problem, Role,
-    access::{Caller, Principal, Token, User},
+    nouns::access::{Caller, Principal, Token, User},
 };
 
 const LINK_LIVES_MS: i64 = 24 * 3_600_000;

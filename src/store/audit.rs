@@ -19,8 +19,8 @@ use super::{
 };
 use crate::domain::{
     Code, Hash, Principal, Problem, RunId, Time,
-    audit::{AuditEntry, AuditKind, AuditPage, AuditQuery, AuditVerified},
-    decision::DecisionKind,
+    nouns::audit::{AuditEntry, AuditKind, AuditPage, AuditQuery, AuditVerified},
+    rules::decision::DecisionKind,
 };
 
 /// Rows read for one page at most: a filter that fits little says where to go on.

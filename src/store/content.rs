@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::seal;
-use crate::domain::{Hash, json};
+use crate::domain::{Hash, wire::json};
 
 #[derive(Debug, Clone)]
 pub struct Content {

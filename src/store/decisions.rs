@@ -8,8 +8,8 @@ use super::{
 };
 use crate::domain::{
     Principal, Problem, RunId,
-    decision::{Decision, DecisionPage},
-    protocol::{Decide, DecideAnswer},
+    rules::decision::{Decision, DecisionPage},
+    wire::protocol::{Decide, DecideAnswer},
 };
 
 impl Store {

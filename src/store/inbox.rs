@@ -11,7 +11,7 @@ use super::{
 };
 use crate::domain::{
     Gate, Problem,
-    inbox::{InboxItem, InboxPage},
+    views::inbox::{InboxItem, InboxPage},
 };
 
 /// Gates read for one page: those of runs that are over are passed by.

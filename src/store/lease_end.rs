@@ -11,7 +11,7 @@ use super::{
 };
 use crate::domain::{
     DecisionKind, EventKind, Hash, Outcome, Recovery, RunStatus, StepStatus, Time,
-    lease::{self, AtEnd, LeaseEnd},
+    rules::lease::{self, AtEnd, LeaseEnd},
 };
 
 /// Ends the run's lease; the caller saves the run. `body` makes a repeated request known.

@@ -13,8 +13,8 @@ mod walk;
 use super::{Error, Store, engine::params, rows::RunRow};
 use crate::domain::{
     Problem, RunQuery, RunStatus,
-    counts::{COUNT_MAX, Counts},
-    protocol::RunPage,
+    views::counts::{COUNT_MAX, Counts},
+    wire::protocol::RunPage,
 };
 use walk::Page;
 

@@ -15,13 +15,17 @@ use super::{
 };
 use crate::domain::{
     Problem, RunId,
-    branch::{self, Branch, BranchPage, Only, StateView},
     diff::{self, Change, Delta, rows},
-    diff_sheet::{DiffQuery, DiffSheet, Side},
-    patch::{Op, tokens},
-    protocol::{Check, DiffAnswer},
     tree::Tree,
-    words,
+    views::{
+        diff_sheet::{DiffQuery, DiffSheet, Side},
+        state_tree::{self, Branch, BranchPage, Only, StateView},
+        words,
+    },
+    wire::{
+        patch::{Op, tokens},
+        protocol::{Check, DiffAnswer},
+    },
 };
 
 /// Larger values are not copied through a page.
@@ -196,7 +200,7 @@ impl Store {
             created_at: state.created_at,
             hash: state.hash,
             root: Branch::of(None, String::new(), &state.tree),
-            page: branch::below(&state.tree, "", &Only::All, 0),
+            page: state_tree::below(&state.tree, "", &Only::All, 0),
         })
     }
 
@@ -217,7 +221,12 @@ impl Store {
                 len: usize::try_from(len).unwrap_or(0),
             },
         };
-        Ok(branch::below(at(&state.tree, path)?, path, &only, after))
+        Ok(state_tree::below(
+            at(&state.tree, path)?,
+            path,
+            &only,
+            after,
+        ))
     }
 
     /// What is the same below a place in both states.
@@ -232,7 +241,7 @@ impl Store {
         let compared = self.compare(run, query).await?;
         let old = at(&compared.from.2.tree, old_path)?;
         let new = at(&compared.to.2.tree, path)?;
-        Ok(branch::below(new, path, &Only::SameAs(old), after))
+        Ok(state_tree::below(new, path, &Only::SameAs(old), after))
     }
 
     /// Values of a state that hold this text, or whose key does.
@@ -244,7 +253,7 @@ impl Store {
         after: i64,
     ) -> Result<BranchPage, Problem> {
         let state = self.state(run, n).await?;
-        Ok(branch::find(&state.tree, text, after))
+        Ok(state_tree::find(&state.tree, text, after))
     }
 
     /// One value of a state as JSON, if it is one that can be copied by hand.

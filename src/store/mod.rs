@@ -49,8 +49,8 @@ use crate::{
     aside::{LONG, aside, aside_with},
     domain::{
         RunId, Time, Trouble,
-        protocol::{STATE_MAX, VALUES_MAX},
         tree::StateMax,
+        wire::protocol::{STATE_MAX, VALUES_MAX},
     },
 };
 use engine::Engine;

@@ -11,13 +11,15 @@ use super::{
 };
 use crate::domain::{
     Hash, Problem, RunId, StepStatus, Time,
-    decision::{Decision, EditMark},
-    plan::{
-        Checked, Facts, LeftBehind, Plan, PlanQuery, RefFacts, Saved, StepFacts, Taker,
-        left_behind, plan,
+    nouns::worker::ASKS_MS,
+    rules::{
+        decision::{Decision, EditMark},
+        plan::{
+            Checked, Facts, LeftBehind, Plan, PlanQuery, RefFacts, Saved, StepFacts, Taker,
+            left_behind, plan,
+        },
     },
-    protocol::Choice,
-    worker::ASKS_MS,
+    wire::protocol::Choice,
 };
 
 /// Steps that are lines of their own at most, and those whose attempts are read.
@@ -56,7 +58,7 @@ const BEYOND: &str = "SELECT CAST(SUM(a.ended_at - a.begun_at) AS BIGINT), SUM(s
 /// All that is read for a plan.
 pub(super) struct Read {
     steps: Vec<StepFacts>,
-    announced: Vec<crate::domain::run::Announced>,
+    announced: Vec<crate::domain::nouns::run::Announced>,
     edits: Vec<EditMark>,
     refs: Vec<RefFacts>,
     taker: Taker,

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::domain::{
     Event, Hash, Problem, RunDetail, RunId, StepDetail, Time,
-    access::Integrity,
-    protocol::{EventPage, SnapshotAnswer, StepPage},
+    nouns::access::Integrity,
+    wire::protocol::{EventPage, SnapshotAnswer, StepPage},
 };
 
 impl Store {

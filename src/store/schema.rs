@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, oneshot};
 use super::Store;
 use crate::domain::{
     Code, Hash, Problem,
-    schema::{Graph, Wrong},
+    rules::schema::{Graph, Wrong},
 };
 
 /// Places named in one refusal.

@@ -8,10 +8,14 @@ use super::{
 };
 use crate::domain::{
     Event, Problem, RunId, Step, StepStatus, Time,
-    outline::{Outline, PAGE, Row, StepWindow},
-    protocol::StepPage,
-    sheet::ANNOUNCED_MAX,
-    step_query::{Direction, StepQuery},
+    views::{
+        outline::{Outline, PAGE, Row, StepWindow},
+        sheet::ANNOUNCED_MAX,
+    },
+    wire::{
+        protocol::StepPage,
+        step_query::{Direction, StepQuery},
+    },
 };
 
 /// Rows above the one that matters: it is on the first screen.

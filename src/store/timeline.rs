@@ -19,7 +19,9 @@ use super::{
 };
 use crate::domain::{
     Problem, RunId, RunStatus, Time,
-    timeline::{self, Axis, CELLS_MAX, CELLS_MIN, Mark, Notable, Stretch, Timeline, TimelineQuery},
+    views::timeline::{
+        self, Axis, CELLS_MAX, CELLS_MIN, Mark, Notable, Stretch, Timeline, TimelineQuery,
+    },
 };
 
 /// Notable steps that are looked at in one window.

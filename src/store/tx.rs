@@ -18,8 +18,8 @@ use super::{
     warm::Warm,
 };
 use crate::domain::{
-    Event, EventKind, Hash, Problem, RunDetail, RunId, Time, audit::AuditEntry, lease::LeaseEnd,
-    terms::terms, tree::StateMax,
+    Event, EventKind, Hash, Problem, RunDetail, RunId, Time, nouns::audit::AuditEntry,
+    rules::lease::LeaseEnd, tree::StateMax, views::terms::terms,
 };
 
 static EVENTS: Bulk = Bulk {

@@ -9,7 +9,9 @@ use super::{
 };
 use crate::domain::{
     Problem, Time,
-    worker::{ASKS_MS, Asking, Asks, Hold, REMEMBERED_DAYS, RefusedWrite, Worker, WorkerPage},
+    nouns::worker::{
+        ASKS_MS, Asking, Asks, Hold, REMEMBERED_DAYS, RefusedWrite, Worker, WorkerPage,
+    },
 };
 
 /// Leases shown of one worker; more are counted.

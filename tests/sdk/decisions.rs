@@ -6,8 +6,8 @@ use step47::{
     client::{Client, DecisionKind},
     domain::{
         RunStatus,
-        plan::PlanAction,
-        protocol::{Choice, Decide},
+        rules::plan::PlanAction,
+        wire::protocol::{Choice, Decide},
     },
 };
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use step47::client::{Error, Session};
-use step47::domain::{RunStatus, protocol::ReleaseRun};
+use step47::domain::{RunStatus, wire::protocol::ReleaseRun};
 
 use crate::{
     eventually,

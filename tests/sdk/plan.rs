@@ -14,8 +14,8 @@ use step47::{
     client::{Client, DecisionKind, Effect, Error, LeaseRun, Session, StepError},
     domain::{
         RunId, RunStatus,
-        plan::{Plan, PlanAction},
-        protocol::{Choice, Decide, ReleaseRun},
+        rules::plan::{Plan, PlanAction},
+        wire::protocol::{Choice, Decide, ReleaseRun},
     },
 };
 

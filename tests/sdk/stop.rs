@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::time::Duration;
 use step47::{
     client::{Client, DecisionKind, Error, Gate, Session, Signal},
-    domain::{RunStatus, StepStatus, protocol::Decide},
+    domain::{RunStatus, StepStatus, wire::protocol::Decide},
 };
 
 use crate::server::{Server, create, lease};

@@ -9,10 +9,8 @@ use crate::{
         value_facts::value_facts,
     },
     domain::{
-        branch::Label,
         diff::rows::{Body, Mark, Piece, Row},
-        diff_sheet::DiffQuery,
-        words,
+        views::{diff_sheet::DiffQuery, state_tree::Label, words},
     },
 };
 

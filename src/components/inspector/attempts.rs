@@ -7,7 +7,7 @@ use crate::{
         excerpt::ExcerptBlock,
         time::{At, Elapsed, Span},
     },
-    domain::{Attempt, sheet::StepSheet},
+    domain::{Attempt, views::sheet::StepSheet},
 };
 
 #[component]

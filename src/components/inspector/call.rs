@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::{
     components::{excerpt::ExcerptBlock, time::At},
-    domain::{Time, sheet::StepSheet, step::Reference},
+    domain::{Time, nouns::step::Reference, views::sheet::StepSheet},
 };
 
 #[component]

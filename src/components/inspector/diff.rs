@@ -7,7 +7,10 @@ use crate::{
         diff_view::{DiffRows, SideWords},
         look::Look,
     },
-    domain::{StepStatus, diff_sheet::DiffSheet, sheet::StepSheet, words},
+    domain::{
+        StepStatus,
+        views::{diff_sheet::DiffSheet, sheet::StepSheet, words},
+    },
 };
 
 #[component]

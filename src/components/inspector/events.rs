@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::{
     components::time::At,
-    domain::{Event, words},
+    domain::{Event, views::words},
 };
 
 /// Data shown of one event at most.

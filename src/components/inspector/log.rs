@@ -4,7 +4,7 @@ use leptos::{html, prelude::*};
 
 use crate::{
     components::time::At,
-    domain::{LogLine, sheet::StepSheet},
+    domain::{LogLine, views::sheet::StepSheet},
 };
 
 /// Closer to the end than this is at the end.

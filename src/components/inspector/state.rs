@@ -8,7 +8,10 @@ use crate::{
         state_tree::branches,
         time::At,
     },
-    domain::{RunId, StepStatus, branch::StateView, sheet::StepSheet, words},
+    domain::{
+        RunId, StepStatus,
+        views::{sheet::StepSheet, state_tree::StateView, words},
+    },
 };
 
 #[component]

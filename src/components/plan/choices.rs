@@ -7,9 +7,8 @@ use crate::{
     components::{excerpt::ExcerptBlock, time::Moment},
     domain::{
         StepStatus,
-        plan::{EffectAhead, PlanStep},
-        sheet::Excerpt,
-        words,
+        rules::plan::{EffectAhead, PlanStep},
+        views::{sheet::Excerpt, words},
     },
 };
 

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::domain::{
-    plan::{Plan, PlanAction, PlanStep},
-    words,
+    rules::plan::{Plan, PlanAction, PlanStep},
+    views::words,
 };
 
 #[component]

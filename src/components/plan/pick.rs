@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::domain::{
     DecisionKind, Recovery,
-    plan::{Plan, PlanStep},
-    protocol::{Choice, Decide},
-    typed,
+    rules::plan::{Plan, PlanStep},
+    views::typed_json,
+    wire::protocol::{Choice, Decide},
 };
 
 /// A way out for one step.
@@ -107,7 +107,7 @@ pub fn order(plan: &Plan, picks: &Picks, reason: &str) -> Result<Decide, String>
 fn typed_result(seq: i64, picked: &Picked) -> Result<Value, String> {
     match picked.result.trim() {
         "" => Ok(Value::Null),
-        text => typed::parse(text).map_err(|wrong| {
+        text => typed_json::parse(text).map_err(|wrong| {
             format!(
                 "the result of step {seq} is not JSON: line {}: {}",
                 wrong.line, wrong.what

@@ -10,8 +10,8 @@ use crate::{
     },
     domain::{
         StepStatus,
-        plan::{Changed, Checked, Plan, PlanAction, PlanStep, Span},
-        words,
+        rules::plan::{Changed, Checked, Plan, PlanAction, PlanStep, Span},
+        views::words,
     },
 };
 

@@ -8,7 +8,11 @@ use crate::{
         glyph::{Glyph, Shape},
         time::{Elapsed, Slow, Span},
     },
-    domain::{Step, StepStatus, outline::Row, run::Announced, timeline::Phase, words},
+    domain::{
+        Step, StepStatus,
+        nouns::run::Announced,
+        views::{outline::Row, timeline::Phase, words},
+    },
 };
 
 #[component]

@@ -6,8 +6,10 @@ use crate::{
     components::time::Zone,
     domain::{
         Run, StepStatus, Time,
-        timeline::{Axis, Stretch, Timeline},
-        words,
+        views::{
+            timeline::{Axis, Stretch, Timeline},
+            words,
+        },
     },
 };
 

@@ -7,8 +7,10 @@ use std::fmt::Write as _;
 use super::is_time;
 use crate::domain::{
     RunStatus, Time,
-    timeline::{Axis, Bar, Look, Scale, Stretch, Timeline, WIDTH, ticks},
-    words,
+    views::{
+        timeline::{Axis, Bar, Look, Scale, Stretch, Timeline, WIDTH, ticks},
+        words,
+    },
 };
 
 const BAR_TOP: f64 = 22.0;

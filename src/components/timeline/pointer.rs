@@ -4,7 +4,7 @@
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 
 use super::{bar_of, controls::Go, picture};
-use crate::domain::timeline::{Bar, Stretch, Timeline, WIDTH};
+use crate::domain::views::timeline::{Bar, Stretch, Timeline, WIDTH};
 
 /// A drag shorter than this is a click.
 const CLICK: f64 = 60.0;

@@ -2,8 +2,8 @@
 
 use super::{Change, as_text, text};
 use crate::domain::{
-    patch::{PatchError, tokens},
     tree::{Shape, Tree, index},
+    wire::patch::{PatchError, tokens},
 };
 
 type Step<T> = Result<T, &'static str>;

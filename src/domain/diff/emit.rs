@@ -8,8 +8,8 @@ use super::{
     order::{self, Item},
 };
 use crate::domain::{
-    json::escape,
     tree::{Shape, Tree},
+    wire::json::escape,
 };
 
 /// `path` is where `old` stands once the changes before these are applied; it is left as it was.

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::delta::{Delta, Run};
 use crate::domain::{
-    branch::{Label, is_in, preview},
-    json::escape,
     tree::{Shape, Tree},
+    views::state_tree::{Label, is_in, preview},
+    wire::json::escape,
 };
 
 mod pieces;

@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 use std::sync::{Arc, OnceLock};
 
 use super::{Node, StateMax, Tree, entry_size};
-use crate::domain::{
+use crate::domain::wire::{
     json::DEPTH_MAX,
     patch::{Op, PatchError, tokens},
 };

@@ -2,7 +2,7 @@
 
 use leptos_router::params::ParamsMap;
 
-use crate::domain::{RunId, diff_sheet::DiffQuery};
+use crate::domain::{RunId, views::diff_sheet::DiffQuery};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{components::preference, domain::edit::EditSheet};
+use crate::{components::preference, domain::views::edit::EditSheet};
 
 /// Longer texts are not kept: browsers have little room.
 const KEPT_MAX: usize = 1 << 20;

@@ -14,12 +14,15 @@ use crate::{
         toast::Toasts,
     },
     domain::{
-        Action, Code, DecisionKind, decision,
+        Action, Code, DecisionKind,
         diff::{self, Change},
-        edit::EditSheet,
+        rules::decision,
         tree::Tree,
-        typed::{self, Wrong},
-        words,
+        views::{
+            edit::EditSheet,
+            typed_json::{self, Wrong},
+            words,
+        },
     },
     pages::{deciding::Deciding, shell::Shell},
 };
@@ -49,7 +52,7 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
             text.set(draft.text);
         }
     });
-    let parsed = Memo::new(move |_| text.with(|text| typed::parse(text)));
+    let parsed = Memo::new(move |_| text.with(|text| typed_json::parse(text)));
     let changed = Memo::new(move |_| text.with(|text| base.with(|base| *text != base.text)));
     Effect::new(move || {
         let text = text.get();
@@ -66,7 +69,7 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
                 path.get(at..).unwrap_or_default().to_owned()
             };
             let line = |(path, what): (String, String)| Wrong {
-                line: text.with(|text| typed::line_of(text, &inside(&path))),
+                line: text.with(|text| typed_json::line_of(text, &inside(&path))),
                 what: format!("{what} ({path})"),
             };
             by_schema.get().into_iter().map(line).collect()
@@ -260,7 +263,7 @@ fn compared(base: &EditSheet, text: &str) -> Vec<Change> {
     if text.len() > LIVE_MAX {
         return Vec::new();
     }
-    match (typed::parse(&base.text), typed::parse(text)) {
+    match (typed_json::parse(&base.text), typed_json::parse(text)) {
         (Ok(old), Ok(new)) => diff::diff(&Tree::from(old), &Tree::from(new)),
         _ => Vec::new(),
     }

@@ -15,8 +15,8 @@ use crate::{
     },
     domain::{
         DecisionKind, Run, RunId,
-        plan::PlanQuery,
-        protocol::{Decide, DecideAnswer},
+        rules::plan::PlanQuery,
+        wire::protocol::{Decide, DecideAnswer},
     },
     pages::{deciding::Deciding, resume::ResumeSheet},
 };

@@ -11,7 +11,7 @@ use crate::{
     api,
     domain::{
         RunId, Step,
-        outline::{Outline, PAGE, Row, StepWindow},
+        views::outline::{Outline, PAGE, Row, StepWindow},
     },
 };
 

@@ -10,7 +10,7 @@ use crate::{
         keyboard::Keys,
         run_actions::{editable, resumable},
     },
-    domain::{DecisionKind, RunId, RunStatus, step_query::Direction},
+    domain::{DecisionKind, RunId, RunStatus, wire::step_query::Direction},
 };
 
 #[component]

@@ -9,7 +9,7 @@ use crate::{
         run_row,
         time::{Clock, Elapsed, Moment},
     },
-    domain::{DecisionKind, Run, decision::Decision, words},
+    domain::{DecisionKind, Run, rules::decision::Decision, views::words},
 };
 
 /// Notes that are shown; the audit log has all of them.

@@ -7,7 +7,7 @@ use crate::{
     components::inspector::Tab,
     domain::{
         DecisionKind, RunId,
-        timeline::{Axis, Stretch, TimelineQuery},
+        views::timeline::{Axis, Stretch, TimelineQuery},
     },
 };
 

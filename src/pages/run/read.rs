@@ -8,12 +8,14 @@ use crate::{
     components::inspector::Extra,
     domain::{
         AsOf, Code, Run, RunId,
-        decision::DecisionPage,
-        outline::StepWindow,
-        protocol::StepPage,
-        sheet::{RunSheet, StepSheet},
-        timeline::Timeline,
-        worker::Asking,
+        nouns::worker::Asking,
+        rules::decision::DecisionPage,
+        views::{
+            outline::StepWindow,
+            sheet::{RunSheet, StepSheet},
+            timeline::Timeline,
+        },
+        wire::protocol::StepPage,
     },
     pages::kept::Kept,
 };

@@ -11,9 +11,11 @@ use crate::{
     },
     domain::{
         Kind, RunId,
-        outline::{Outline, Row},
-        protocol::StepPage,
-        sheet::RunSheet,
+        views::{
+            outline::{Outline, Row},
+            sheet::RunSheet,
+        },
+        wire::protocol::StepPage,
     },
     live::{Live, Message},
 };

@@ -7,7 +7,11 @@ use crate::{
         glyph::Shape,
         sidebar::{FilterGroup, FilterLink},
     },
-    domain::{Counts, RunQuery, RunStatus, needs::Alike, search::ME, words},
+    domain::{
+        Counts, RunQuery, RunStatus,
+        rules::needs::Alike,
+        views::{search::ME, words},
+    },
 };
 
 /// Statuses that always have their line; the others come up when there are such runs.

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::{
     api::{self, AppError},
     components::{time::Moment, verification::found},
-    domain::{Action as Doing, integrity::Verifying, words},
+    domain::{Action as Doing, nouns::integrity::Verifying, views::words},
     pages::shell::Shell,
 };
 

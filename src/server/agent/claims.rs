@@ -13,8 +13,8 @@ use super::{caller, once};
 use crate::{
     domain::{
         EventKind, Problem,
-        access::Principal,
-        protocol::{ClaimRun, LeaseAnswer},
+        nouns::access::Principal,
+        wire::protocol::{ClaimRun, LeaseAnswer},
     },
     server::{
         App,

@@ -6,8 +6,8 @@ use super::{caller, once};
 use crate::{
     domain::{
         Problem,
-        access::Principal,
-        protocol::{Decide, DecideAnswer},
+        nouns::access::Principal,
+        wire::protocol::{Decide, DecideAnswer},
     },
     server::{
         App,

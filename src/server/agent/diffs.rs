@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 
 use crate::{
-    domain::{Problem, diff_sheet::DiffQuery, protocol::DiffAnswer},
+    domain::{Problem, views::diff_sheet::DiffQuery, wire::protocol::DiffAnswer},
     server::{
         App,
         body::{Query, RunPath},

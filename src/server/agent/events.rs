@@ -14,7 +14,7 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 use utoipa::IntoParams;
 
 use crate::{
-    domain::{Event, Problem, RunId, access::Principal, protocol::EventPage},
+    domain::{Event, Problem, RunId, nouns::access::Principal, wire::protocol::EventPage},
     server::{
         App,
         auth::Standing,

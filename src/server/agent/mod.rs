@@ -18,7 +18,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{App, body::idempotency_key};
 use crate::{
-    domain::{Epoch, Hash, Problem, RunId, access::Principal},
+    domain::{Epoch, Hash, Problem, RunId, nouns::access::Principal},
     store::{
         Command, Error,
         commands::{Key, Once},

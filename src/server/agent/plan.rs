@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 
 use crate::{
-    domain::{Problem, plan::Plan},
+    domain::{Problem, rules::plan::Plan},
     server::{App, body::RunPath, problem::Refusal},
 };
 

@@ -10,8 +10,8 @@ use super::{advance, caller, once};
 use crate::{
     domain::{
         Problem, RunQuery,
-        access::Principal,
-        protocol::{
+        nouns::access::Principal,
+        wire::protocol::{
             Check, CreateRun, FinishRun, Heartbeat, HeartbeatAnswer, LeaseAnswer, LeaseRun,
             ReleaseRun, RunAnswer, RunPage,
         },

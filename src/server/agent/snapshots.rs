@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 
 use crate::{
-    domain::{Problem, protocol::SnapshotAnswer},
+    domain::{Problem, wire::protocol::SnapshotAnswer},
     server::{App, body::NumberPath, problem::Refusal},
 };
 

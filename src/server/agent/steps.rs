@@ -14,8 +14,8 @@ use super::{advance, caller, once};
 use crate::{
     domain::{
         Problem, StepStatus,
-        access::Principal,
-        protocol::{
+        nouns::access::Principal,
+        wire::protocol::{
             BeginAnswer, BeginStep, Check, CommitAnswer, CommitStep, FailAnswer, FailStep,
             Progress, StepAnswer, StepPage,
         },

@@ -10,7 +10,7 @@ use std::{
 
 use super::standing::Open;
 use crate::{
-    domain::access::{Caller, Principal},
+    domain::nouns::access::{Caller, Principal},
     store::{Error, Store, access::Credential},
 };
 

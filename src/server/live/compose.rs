@@ -65,7 +65,7 @@ pub struct Audience {
     pub all: bool,
     /// Runs that have a page open.
     pub runs: BTreeSet<RunId>,
-    /// [`crowd`](crate::domain::frame::crowd) of all pages that are open.
+    /// [`crowd`](crate::domain::wire::frame::crowd) of all pages that are open.
     pub crowd: u32,
 }
 

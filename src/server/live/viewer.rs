@@ -8,7 +8,7 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{Hub, compose::Packet};
 use crate::{
-    domain::{Problem, RunId, access::Principal},
+    domain::{Problem, RunId, nouns::access::Principal},
     server::{App, auth::Standing, body::Query, problem::Refusal, seats::Seat, sse},
 };
 

@@ -17,8 +17,10 @@ use super::{
 };
 use crate::domain::{
     Hash,
-    access::{Caller, Principal, Session},
-    audit::AuditKind,
+    nouns::{
+        access::{Caller, Principal, Session},
+        audit::AuditKind,
+    },
 };
 
 const SESSION_LIVES_MS: i64 = 30 * 24 * 3_600_000;

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::domain::audit::AuditEntry;
+use crate::domain::nouns::audit::AuditEntry;
 
 const NAME_MAX: usize = 64;
 const PATH_MAX: usize = 200;
@@ -52,7 +52,7 @@ fn cut(text: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{domain::audit::AuditKind, store::audit::entry};
+    use crate::{domain::nouns::audit::AuditKind, store::audit::entry};
     use serde_json::json;
 
     #[test]

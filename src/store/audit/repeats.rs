@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::domain::audit::{AuditEntry, AuditKind};
+use crate::domain::nouns::audit::{AuditEntry, AuditKind};
 
 const MINUTE: Duration = Duration::from_secs(60);
 /// Kinds that are told apart at a time; what is beyond is counted together.

@@ -9,9 +9,11 @@ use crate::{
     aside::{LONG, aside},
     domain::{
         Code, DecisionKind, Epoch, EventKind, Outcome, Problem, Recovery, RunId, StepStatus,
-        begin::{self, Asked, BeginOutcome},
-        json::is_long,
-        protocol::{BeginAnswer, NextStep},
+        rules::begin::{self, Asked, BeginOutcome},
+        wire::{
+            json::is_long,
+            protocol::{BeginAnswer, NextStep},
+        },
     },
     store::{
         Error, Store,

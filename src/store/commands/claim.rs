@@ -6,7 +6,7 @@ use super::lease::grant;
 use crate::{
     domain::{
         RunId, Time,
-        protocol::{ClaimRun, LeaseAnswer, LeaseRun},
+        wire::protocol::{ClaimRun, LeaseAnswer, LeaseRun},
     },
     store::{
         Error, Store,

@@ -13,11 +13,13 @@ use crate::{
     aside::{LONG, aside},
     domain::{
         Code, EventKind, Hash, Outcome, Problem, RunId, StepStatus,
-        attempt::Evidence,
-        json::is_long,
-        patch::Op,
-        protocol::{CommitAnswer, CommitStep, NextAnswer},
+        nouns::attempt::Evidence,
         tree::Tree,
+        wire::{
+            json::is_long,
+            patch::Op,
+            protocol::{CommitAnswer, CommitStep, NextAnswer},
+        },
     },
     store::{
         Error, Store,

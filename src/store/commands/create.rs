@@ -9,10 +9,9 @@ use crate::{
     aside::{LONG, aside},
     domain::{
         Code, Epoch, EventKind, Hash, Problem, RunDetail, RunId, RunStatus, Usage,
-        json::is_long,
-        protocol::CreateRun,
-        strip::Strip,
         tree::{StateMax, Tree},
+        views::strip::Strip,
+        wire::{json::is_long, protocol::CreateRun},
     },
     store::{
         Error, Store,

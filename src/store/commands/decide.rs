@@ -17,9 +17,9 @@ use super::HEAVY;
 use crate::{
     domain::{
         Code, DecisionKind, Problem, RunId, RunStatus, StepStatus,
-        access::Principal,
-        decision::{self, LOOKING_MS, Looking},
-        protocol::{Decide, DecideAnswer},
+        nouns::access::Principal,
+        rules::decision::{self, LOOKING_MS, Looking},
+        wire::protocol::{Decide, DecideAnswer},
     },
     store::{
         Error, Store, lease_end,

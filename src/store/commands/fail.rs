@@ -7,8 +7,8 @@ use super::{holds, renew};
 use crate::{
     domain::{
         Code, EventKind, Hash, Outcome, Problem, RunId, StepStatus,
-        failure::{self, AfterFailure, Failure},
-        protocol::{FailAnswer, FailOutcome, FailStep},
+        rules::failure::{self, AfterFailure, Failure},
+        wire::protocol::{FailAnswer, FailOutcome, FailStep},
     },
     store::{
         Error,

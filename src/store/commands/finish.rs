@@ -9,9 +9,11 @@ use crate::{
     aside::{LONG, aside},
     domain::{
         Code, EventKind, Hash, Problem, RunDetail, RunId, RunStatus, StepStatus,
-        json::is_long,
-        lease::LeaseEnd,
-        protocol::{FinishOutcome, FinishRun},
+        rules::lease::LeaseEnd,
+        wire::{
+            json::is_long,
+            protocol::{FinishOutcome, FinishRun},
+        },
     },
     store::{
         Error, Store,

@@ -6,7 +6,7 @@ use super::{holding, renew};
 use crate::{
     domain::{
         RunId,
-        protocol::{Heartbeat, HeartbeatAnswer},
+        wire::protocol::{Heartbeat, HeartbeatAnswer},
     },
     store::{Error, tx::Tx, writer::Command},
 };

@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::{
     domain::{
         Code, EventKind, Problem, RunId, RunStatus,
-        lease::LeaseEnd,
-        protocol::{LeaseAnswer, LeaseRun},
+        rules::lease::LeaseEnd,
+        wire::protocol::{LeaseAnswer, LeaseRun},
     },
     store::{
         Error, Store,

@@ -7,7 +7,10 @@ use std::sync::OnceLock;
 use super::{HEAVY, holding, renew};
 use crate::{
     aside::{LONG, aside},
-    domain::{Code, EventKind, Outcome, Problem, RunId, json::is_long, protocol::Progress},
+    domain::{
+        Code, EventKind, Outcome, Problem, RunId,
+        wire::{json::is_long, protocol::Progress},
+    },
     store::{
         Error, Store,
         content::Content,

@@ -6,7 +6,8 @@ use serde_json::json;
 use super::holds;
 use crate::{
     domain::{
-        Epoch, Hash, Problem, RunDetail, RunId, RunStatus, lease::LeaseEnd, protocol::ReleaseRun,
+        Epoch, Hash, Problem, RunDetail, RunId, RunStatus, rules::lease::LeaseEnd,
+        wire::protocol::ReleaseRun,
     },
     store::{Error, Store, engine::params, lease_end, tables, tx::Tx, writer::Command},
 };

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use crate::{
     domain::{
         Code, Epoch, RunId, Time,
-        worker::{ASKS_MS, REMEMBERED_DAYS},
+        nouns::worker::{ASKS_MS, REMEMBERED_DAYS},
     },
     store::{Error, engine::params, tx::Tx, writer::Command},
 };

@@ -4,7 +4,7 @@ use super::super::{
     Error, Store,
     engine::{Connection, params},
 };
-use crate::domain::{Problem, RunId, ids::provider_key};
+use crate::domain::{Problem, RunId, nouns::ids::provider_key};
 
 /// Older generations of a provider's key belong to the same step.
 const GENERATION: &str = "SELECT generation FROM steps WHERE run = $1 AND seq = $2";

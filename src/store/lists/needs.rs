@@ -9,8 +9,8 @@ use super::super::{
 };
 use crate::domain::{
     Problem,
-    counts::COUNT_MAX,
-    needs::{Alike, Cause, GROUP_MIN, NeedsYou},
+    rules::needs::{Alike, Cause, GROUP_MIN, NeedsYou},
+    views::counts::COUNT_MAX,
 };
 
 /// Causes that are looked at, and those that are shown.

@@ -12,8 +12,10 @@ use super::{
 };
 use crate::domain::{
     RunQuery,
-    search::mentioned,
-    terms::{past, terms},
+    views::{
+        search::mentioned,
+        terms::{past, terms},
+    },
 };
 
 /// A beginning that more words than this share is too short for the index.

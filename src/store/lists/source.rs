@@ -6,7 +6,7 @@ use super::super::{
     engine::{Connection, Param, Row, params},
     rows::run_columns,
 };
-use crate::domain::{Problem, RunQuery, needs::Alike};
+use crate::domain::{Problem, RunQuery, rules::needs::Alike};
 
 /// The index of costly runs begins here.
 const COSTLY: i64 = 20;

@@ -6,7 +6,7 @@ use super::{
     source::Source,
     vein::{self, OF_AUTHOR, OF_KEY, OF_OWNER, OF_RUN, Vein, Veins},
 };
-use crate::domain::{Problem, RunQuery, search::mentioned};
+use crate::domain::{Problem, RunQuery, views::search::mentioned};
 
 /// Rows that one request reads at most, beyond those that it answers.
 const BUDGET: i64 = 2_000;

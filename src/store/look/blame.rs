@@ -4,10 +4,12 @@ use super::{StateAt, at, step_name, within};
 use crate::{
     domain::{
         Problem, RunId,
-        blame::{Blame, SNAPSHOTS_MAX, Trace, WRITES_MAX, Write, pointer, trace},
-        branch::Branch,
-        patch::tokens,
         tree::Tree,
+        views::{
+            blame::{Blame, SNAPSHOTS_MAX, Trace, WRITES_MAX, Write, pointer, trace},
+            state_tree::Branch,
+        },
+        wire::patch::tokens,
     },
     store::{Error, Store, engine::Connection, snapshots},
 };

@@ -12,7 +12,7 @@ use super::{
     RunRow, StepRow, opt_text,
 };
 use crate::{
-    domain::{RunId, StepStatus, protocol::PlannedStep, run::Announced},
+    domain::{RunId, StepStatus, nouns::run::Announced, wire::protocol::PlannedStep},
     store::Error,
 };
 

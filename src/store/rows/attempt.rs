@@ -12,7 +12,9 @@ use super::{
     opt_text, sealed,
 };
 use crate::{
-    domain::{AgentError, Attempt, Epoch, Hash, Outcome, RunId, Time, Usage, attempt::Evidence},
+    domain::{
+        AgentError, Attempt, Epoch, Hash, Outcome, RunId, Time, Usage, nouns::attempt::Evidence,
+    },
     store::Error,
 };
 

@@ -7,7 +7,7 @@ use super::super::{
 use crate::{
     domain::{
         LogLine, RunId, Time,
-        protocol::{LOG_LINES_MAX, NewLogLine},
+        wire::protocol::{LOG_LINES_MAX, NewLogLine},
     },
     store::{Error, rows::AttemptRow},
 };

@@ -17,7 +17,7 @@ pub(super) use step::{step_columns, steps};
 use serde::Serialize;
 
 use super::seal;
-use crate::domain::json;
+use crate::domain::wire::json;
 
 /// Canonical JSON text of anything that serialises.
 pub fn text(value: &impl Serialize) -> String {

@@ -20,9 +20,9 @@ use super::{
 use crate::{
     domain::{
         Epoch, Hash, Run, RunDetail, RunId, RunStatus, Signal, StepStatus, Time, Usage,
-        decision::Looking,
-        run::{At, Link, OnCrash, Parent},
-        strip::Strip,
+        nouns::run::{At, Link, OnCrash, Parent},
+        rules::decision::Looking,
+        views::strip::Strip,
     },
     store::Error,
 };

@@ -20,11 +20,11 @@ use crate::{
     domain::{
         AgentError, Effect, Epoch, Gate, Hash, Kind, Recovery, Reference, RunId, Step, StepKey,
         StepStatus, Time,
-        begin::{BeginOutcome, Known},
-        decision::DecisionKind,
-        ids::provider_key,
-        run::Link,
-        step::RetryRule,
+        nouns::{ids::provider_key, run::Link, step::RetryRule},
+        rules::{
+            begin::{BeginOutcome, Known},
+            decision::DecisionKind,
+        },
     },
     store::Error,
 };

@@ -5,7 +5,7 @@ use super::{
     stored::Stored,
 };
 use crate::{
-    domain::{Hash, diff, hash::link, patch::Op, tree::Tree},
+    domain::{Hash, diff, tree::Tree, tree::hash::link, wire::patch::Op},
     store::{Error, engine::read_json},
 };
 

@@ -7,9 +7,9 @@ use super::{
 use crate::{
     domain::{
         Code, Hash, Problem, RunId, Time, diff,
-        hash::link,
-        patch::Op,
+        tree::hash::link,
         tree::{Refused, StateMax, Tree},
+        wire::patch::Op,
     },
     store::{
         Error,

@@ -6,7 +6,7 @@ use super::{
     stored::{self, Stored},
 };
 use crate::{
-    domain::{Code, Hash, Problem, RunId, Time, protocol::SnapshotAnswer, tree::Tree},
+    domain::{Code, Hash, Problem, RunId, Time, tree::Tree, wire::protocol::SnapshotAnswer},
     store::{
         Error,
         engine::{Connection, params},

@@ -3,8 +3,8 @@
 use crate::{
     domain::{
         Kind, RunId, RunStatus, StepStatus, Time,
-        decision::Decision,
-        timeline::{Axis, Child, Flag, Gap, Phase, Stretch},
+        rules::decision::Decision,
+        views::timeline::{Axis, Child, Flag, Gap, Phase, Stretch},
     },
     store::{
         Error, decisions,

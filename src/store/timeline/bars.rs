@@ -6,7 +6,7 @@ use super::notable;
 use crate::{
     domain::{
         Outcome, RunId, Time,
-        timeline::{self, Axis, Bar, CELLS_MAX, Look, Notable, Stretch},
+        views::timeline::{self, Axis, Bar, CELLS_MAX, Look, Notable, Stretch},
     },
     store::{
         Error,

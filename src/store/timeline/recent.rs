@@ -8,7 +8,7 @@ use std::{
 
 use crate::domain::{
     RunId,
-    timeline::{Timeline, TimelineQuery},
+    views::timeline::{Timeline, TimelineQuery},
 };
 
 /// A picture is shared no longer than this; pages ask again later than that.

@@ -18,8 +18,10 @@ use super::{
 };
 use crate::domain::{
     Problem, RunId,
-    audit::AuditVerified,
-    integrity::{Damage, Verified},
+    nouns::{
+        audit::AuditVerified,
+        integrity::{Damage, Verified},
+    },
 };
 
 pub use whole::Whole;

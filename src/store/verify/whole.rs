@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Error, Progress, Store};
-use crate::domain::integrity::Verifying;
+use crate::domain::nouns::integrity::Verifying;
 
 /// What the last one found, or how far the one under way is. It lives as long as the server.
 #[derive(Clone, Default)]

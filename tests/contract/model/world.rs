@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use step47::{
     domain::{
         DecisionKind, Epoch, Hash, Problem, Role, RunId, StepStatus,
-        access::{Caller, Principal},
-        begin::BeginOutcome,
-        protocol::{
+        nouns::access::{Caller, Principal},
+        rules::begin::BeginOutcome,
+        wire::protocol::{
             CommitStep, CreateRun, Decide, FailStep, FinishRun, Heartbeat, LeaseRun, NextStep,
             ReleaseRun,
         },

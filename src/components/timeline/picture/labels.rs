@@ -3,8 +3,10 @@
 use super::{ANNOUNCED_MAX, BAR_MIN, Label, Picture, announces};
 use crate::domain::{
     Time,
-    timeline::{Axis, Gap, Look, Scale, Stretch, Timeline, WIDTH},
-    words,
+    views::{
+        timeline::{Axis, Gap, Look, Scale, Stretch, Timeline, WIDTH},
+        words,
+    },
 };
 
 /// Two words need this much room between their places.

@@ -6,7 +6,7 @@ use super::rewind::{base, counts, named};
 use crate::{
     domain::{
         Code, Epoch, EventKind, Hash, Problem, RunId, RunStatus, StepStatus, Usage,
-        plan::LeftBehind, protocol::Decide, run::Parent, strip::Strip,
+        nouns::run::Parent, rules::plan::LeftBehind, views::strip::Strip, wire::protocol::Decide,
     },
     store::{
         Error,

@@ -6,8 +6,8 @@ use super::Decision;
 use crate::{
     domain::{
         Code, DecisionKind, EventKind, Problem, RunId,
-        audit::{AuditEntry, AuditKind},
-        decision,
+        nouns::audit::{AuditEntry, AuditKind},
+        rules::decision,
     },
     store::{Error, audit, decisions, engine::params, rows::RunRow, tables, tx::Tx},
 };

@@ -4,7 +4,7 @@ use super::{Decision, Order, refused, unknown};
 use crate::{
     domain::{
         Code, Problem, RunStatus, StepStatus,
-        plan::{PlanAction, Saved},
+        rules::plan::{PlanAction, Saved},
     },
     store::{
         Error,

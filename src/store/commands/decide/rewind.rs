@@ -2,7 +2,7 @@
 
 use super::{Edited, refused, unknown};
 use crate::{
-    domain::{Problem, RunStatus, StepStatus, plan::LeftBehind, protocol::Decide},
+    domain::{Problem, RunStatus, StepStatus, rules::plan::LeftBehind, wire::protocol::Decide},
     store::{
         Error,
         engine::params,

@@ -5,7 +5,8 @@ use serde_json::json;
 use super::{Decision, refused};
 use crate::{
     domain::{
-        DecisionKind, EventKind, Outcome, Problem, StepStatus, decision::allowed, protocol::Choice,
+        DecisionKind, EventKind, Outcome, Problem, StepStatus, rules::decision::allowed,
+        wire::protocol::Choice,
     },
     store::{
         Error,

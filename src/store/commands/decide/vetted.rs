@@ -8,7 +8,8 @@ use super::{Decision, gate};
 use crate::{
     aside::{LONG, aside},
     domain::{
-        Code, DecisionKind, Hash, Problem, StepStatus, json::is_long, patch::Op, protocol::Decide,
+        Code, DecisionKind, Hash, Problem, StepStatus,
+        wire::{json::is_long, patch::Op, protocol::Decide},
     },
     store::{
         Error, Store,

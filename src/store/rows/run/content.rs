@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::RunRow;
 use crate::{
-    domain::{AgentError, RunId, json},
+    domain::{AgentError, RunId, wire::json},
     store::{
         Error,
         engine::{Connection, Row, params},

@@ -4,8 +4,8 @@ use super::RunRow;
 use crate::{
     domain::{
         RunStatus, Time, Usage,
-        needs::Alike,
-        run::{At, Lease},
+        nouns::run::{At, Lease},
+        rules::needs::Alike,
     },
     store::rows::StepRow,
 };

@@ -2,7 +2,7 @@
 
 use super::RunRow;
 use crate::{
-    domain::{Epoch, Hash, RunId, RunStatus, Time, words},
+    domain::{Epoch, Hash, RunId, RunStatus, Time, views::words},
     store::{Error, engine::Row},
 };
 

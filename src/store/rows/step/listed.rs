@@ -3,8 +3,8 @@
 use super::StepRow;
 use crate::{
     domain::{
-        Epoch, Hash, Kind, Recovery, RunId, StepKey, StepStatus, Time, begin::BeginOutcome,
-        step::RetryRule, words,
+        Epoch, Hash, Kind, Recovery, RunId, StepKey, StepStatus, Time, nouns::step::RetryRule,
+        rules::begin::BeginOutcome, views::words,
     },
     store::{Error, engine::Row},
 };

@@ -2,7 +2,7 @@
 
 use super::{StepRow, TABLE};
 use crate::{
-    domain::{AgentError, RunId, decision::DecisionKind, run::Link},
+    domain::{AgentError, RunId, nouns::run::Link, rules::decision::DecisionKind},
     store::{
         Error,
         bulk::Bulk,

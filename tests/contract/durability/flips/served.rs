@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use step47::{
     domain::{
         Problem, Run, RunId, RunQuery, Step,
-        audit::AuditQuery,
-        diff_sheet::DiffQuery,
-        plan::PlanQuery,
-        timeline::{Axis, CELLS_MIN, Look, TimelineQuery},
-        words,
+        nouns::audit::AuditQuery,
+        rules::plan::PlanQuery,
+        views::{
+            diff_sheet::DiffQuery,
+            timeline::{Axis, CELLS_MIN, Look, TimelineQuery},
+            words,
+        },
     },
     store::Store,
 };

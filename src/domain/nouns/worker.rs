@@ -1,0 +1,133 @@
+//! Workers: who holds which runs, who asks for work, and what was last refused to whom.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{
+    nouns::{
+        ids::{Epoch, RunId},
+        run::At,
+        time::Time,
+    },
+    wire::problem::Code,
+};
+
+/// A worker asks for work if it has done so within this time; one that waits at the server does so all along.
+pub const ASKS_MS: i64 = 30_000;
+
+/// How long a silent worker is remembered, in days.
+pub const REMEMBERED_DAYS: i64 = 7;
+
+/// A process that advances runs, by the name it gives itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Worker {
+    pub name: String,
+    /// The code version and model it gave last.
+    pub version: Option<String>,
+    pub model: Option<String>,
+    /// The agents it worked or asked for.
+    pub agents: Vec<String>,
+    /// The runs it holds now, and how many more there are.
+    pub holds: Vec<Hold>,
+    pub holds_more: i64,
+    pub heard_at: Time,
+    pub asks: Option<Asks>,
+    pub refused: Option<RefusedWrite>,
+}
+
+/// A lease as its worker's page shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hold {
+    pub run: RunId,
+    pub title: Option<String>,
+    pub agent: String,
+    pub epoch: Epoch,
+    pub heartbeat_at: Option<Time>,
+    pub expires_at: Time,
+    pub at: Option<At>,
+}
+
+/// It asked for work and got none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Asks {
+    pub since: Time,
+    pub at: Time,
+    /// For which agents; none stands for any.
+    pub agents: Vec<String>,
+}
+
+/// A write that was not accepted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RefusedWrite {
+    pub at: Time,
+    /// "commit of step 47"
+    pub what: String,
+    pub run: RunId,
+    pub code: Code,
+    pub detail: String,
+}
+
+/// What a worker is doing, as far as the store knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doing {
+    Works,
+    Waits,
+    Silent,
+}
+
+impl Worker {
+    pub fn doing(&self, now: Time) -> Doing {
+        let asks = |it: &Asks| now.ms_since(it.at) < ASKS_MS;
+        match (self.holds.is_empty(), &self.asks) {
+            (false, _) => Doing::Works,
+            (true, Some(it)) if asks(it) => Doing::Waits,
+            _ => Doing::Silent,
+        }
+    }
+}
+
+/// A page of workers, the last heard first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkerPage {
+    pub workers: Vec<Worker>,
+    pub next: Option<String>,
+    /// The store's clock when it was read.
+    pub now: Time,
+}
+
+/// Who asks for an agent's runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asking {
+    /// Workers that ask for it now.
+    pub workers: i64,
+    /// When the last one did.
+    pub last: Option<Time>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_stopped_asking_is_silent_not_idle() {
+        let now = Time(1_000_000_000);
+        let mut worker = Worker {
+            name: "w-1".into(),
+            version: None,
+            model: None,
+            agents: vec![],
+            holds: vec![],
+            holds_more: 0,
+            heard_at: now,
+            asks: None,
+            refused: None,
+        };
+        assert_eq!(worker.doing(now), Doing::Silent);
+        worker.asks = Some(Asks {
+            since: now,
+            at: now,
+            agents: vec![],
+        });
+        assert_eq!(worker.doing(now.plus_ms(ASKS_MS - 1)), Doing::Waits);
+        assert_eq!(worker.doing(now.plus_ms(ASKS_MS)), Doing::Silent);
+    }
+}

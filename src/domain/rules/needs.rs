@@ -1,0 +1,186 @@
+//! What waits for a person: single runs, and groups of runs that stopped for one cause.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::domain::{
+    nouns::{run::Run, status::RunStatus, time::Time},
+    tree::hash::Hash,
+    wire::query::RunQuery,
+};
+
+/// Single runs at the top of the list.
+pub const ROWS_ON_TOP: usize = 5;
+/// From this many runs on, one cause is one line.
+pub const GROUP_MIN: i64 = 3;
+
+/// What the top of the list shows.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct NeedsYou {
+    pub runs: Vec<Run>,
+    pub causes: Vec<Cause>,
+    /// More single runs than there was place for.
+    pub more: bool,
+}
+
+/// Several runs that stopped at the same step of the same code, in the same way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cause {
+    pub alike: Alike,
+    /// Counted no further than anyone reads.
+    pub runs: i64,
+    /// The newest activity among them.
+    pub newest: Time,
+    /// What they cost together; absent if unknown for any of them.
+    pub cost_usd: Option<f64>,
+}
+
+/// What makes runs alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alike {
+    pub agent: String,
+    pub code_version: Option<String>,
+    pub status: RunStatus,
+    pub step: String,
+    /// None: the lease was lost.
+    pub error: Option<String>,
+    pub effects_unknown: bool,
+}
+
+impl Alike {
+    /// Each open question is its own: a person answers one at a time.
+    pub fn of(run: &Run) -> Option<Self> {
+        let at = run.at.as_ref()?;
+        matches!(run.status, RunStatus::Crashed | RunStatus::Failed).then(|| Self {
+            agent: run.agent.clone(),
+            code_version: run.code_version.clone(),
+            status: run.status,
+            step: at.name.clone(),
+            error: run.error_kind.clone(),
+            effects_unknown: run.effects_unknown,
+        })
+    }
+
+    /// The cause that a query asks for, if it names one in full.
+    pub fn asked(query: &RunQuery) -> Option<Self> {
+        let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        Some(Self {
+            agent: query.agent.clone()?,
+            code_version: given(query.version.as_ref()?),
+            status: query.status?,
+            step: query.step.clone()?,
+            error: given(query.error.as_ref()?),
+            effects_unknown: query.effects_unknown?,
+        })
+    }
+
+    /// The query that lists exactly these runs.
+    pub fn query(&self) -> RunQuery {
+        RunQuery {
+            agent: Some(self.agent.clone()),
+            version: Some(self.code_version.clone().unwrap_or_default()),
+            status: Some(self.status),
+            step: Some(self.step.clone()),
+            error: Some(self.error.clone().unwrap_or_default()),
+            effects_unknown: Some(self.effects_unknown),
+            ..RunQuery::default()
+        }
+    }
+
+    /// Short, and the same for the same cause.
+    pub fn id(&self) -> String {
+        let version = self.code_version.as_deref().unwrap_or_default();
+        let error = self.error.as_deref().unwrap_or_default();
+        let parts = json!([
+            self.agent,
+            version,
+            self.status,
+            self.step,
+            error,
+            self.effects_unknown
+        ]);
+        Hash::of(&parts).to_string()[..32].to_owned()
+    }
+
+    /// "lease lost", or the error by its kind.
+    pub fn how(&self) -> &str {
+        match (&self.error, self.status) {
+            (Some(kind), _) => kind,
+            (None, RunStatus::Crashed) => "lease lost",
+            (None, _) => "failed",
+        }
+    }
+
+    /// What may be done about all of them, as far as effects go.
+    pub fn effects(&self) -> &'static str {
+        match (self.effects_unknown, self.status) {
+            (true, _) => "effects unknown: look at each",
+            (false, RunStatus::Crashed) => "no effects; safe to retry together",
+            (false, _) => "no effects unknown",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{
+        StepStatus,
+        nouns::{run::At, sample},
+    };
+
+    fn stopped(status: RunStatus) -> Run {
+        Run {
+            status,
+            at: Some(At {
+                seq: 4,
+                name: "embed_query".into(),
+                status: StepStatus::Crashed,
+            }),
+            ..sample::run("a")
+        }
+    }
+
+    #[test]
+    fn a_cause_lists_the_runs_that_it_stands_for_and_no_others() {
+        let run = stopped(RunStatus::Crashed);
+        let alike = Alike::of(&run).unwrap();
+        assert_eq!(Alike::asked(&alike.query()), Some(alike.clone()));
+        assert!(alike.query().fits(&run));
+        let others = [
+            Run {
+                effects_unknown: true,
+                ..run.clone()
+            },
+            Run {
+                error_kind: Some("Timeout".into()),
+                ..run.clone()
+            },
+            Run {
+                code_version: Some("2".into()),
+                ..run.clone()
+            },
+        ];
+        for other in others {
+            assert!(!alike.query().fits(&other), "{other:?}");
+            assert_ne!(Alike::of(&other).unwrap().id(), alike.id());
+        }
+    }
+
+    #[test]
+    fn each_question_is_its_own() {
+        assert_eq!(Alike::of(&stopped(RunStatus::Waiting)), None);
+    }
+
+    #[test]
+    fn a_cause_says_what_is_known_about_effects() {
+        let alike = Alike::of(&stopped(RunStatus::Crashed)).unwrap();
+        assert_eq!(alike.how(), "lease lost");
+        assert_eq!(alike.effects(), "no effects; safe to retry together");
+        let unknown = Alike {
+            effects_unknown: true,
+            ..alike
+        };
+        assert_eq!(unknown.effects(), "effects unknown: look at each");
+    }
+}

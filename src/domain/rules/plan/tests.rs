@@ -1,0 +1,158 @@
+use super::*;
+use crate::domain::{
+    nouns::{run::Run, sample, step::Effect},
+    rules::plan::facts::StepFacts,
+};
+
+fn step(seq: i64, status: StepStatus) -> StepFacts {
+    StepFacts {
+        seq,
+        key: format!("k{seq}").try_into().unwrap(),
+        name: "charge_card".into(),
+        kind: Kind::Tool,
+        tool: None,
+        status,
+        recovery: Recovery::Ask,
+        effect: Some(Effect {
+            target: "stripe.charges".into(),
+            description: Some("charge €1,249.00 to cus_R91".into()),
+            dedupe_ms: Some(1_000),
+        }),
+        idempotency_key: format!("r:{seq}"),
+        generation: 1,
+        keyed_at: Time(0),
+        unknown: status == StepStatus::Crashed,
+        given: false,
+        retry_at: None,
+        decision: None,
+        error: None,
+        cost_usd: Some(1.0),
+        tries: 1,
+        begun_at: Time(0),
+        worker: None,
+        heartbeat_at: None,
+        evidence: None,
+    }
+}
+
+fn made(run: &Run, steps: &[StepFacts], now: i64) -> Plan {
+    plan(&Facts {
+        run,
+        busy_us: 2_000_000,
+        steps,
+        until: None,
+        beyond: Saved::default(),
+        announced: &[],
+        edits: &[],
+        refs: vec![],
+        taker: Taker::default(),
+        integrity: Checked::default(),
+        now: Time(now),
+    })
+}
+
+fn crashed() -> Run {
+    Run {
+        status: RunStatus::Crashed,
+        steps: 47,
+        ..sample::run("r")
+    }
+}
+
+#[test]
+fn a_crashed_effect_waits_for_a_decision_and_the_rest_is_replayed() {
+    let run = crashed();
+    let plan = made(
+        &run,
+        &[
+            step(29, StepStatus::Superseded),
+            step(47, StepStatus::Crashed),
+        ],
+        0,
+    );
+    assert_eq!(
+        plan.replays,
+        [Span { from: 1, to: 28 }, Span { from: 30, to: 46 }]
+    );
+    assert_eq!(plan.count(PlanAction::Replay), 45);
+    assert_eq!((plan.from, plan.missing().count()), (Some(47), 1));
+    assert_eq!(
+        plan.steps[0].why,
+        "effect unknown: look at stripe.charges, then choose"
+    );
+}
+
+#[test]
+fn a_window_that_is_over_is_said_and_does_not_change_the_plan() {
+    let run = crashed();
+    let ordered = StepFacts {
+        decision: Some(DecisionKind::Retry),
+        ..step(47, StepStatus::Crashed)
+    };
+    let (early, late) = (
+        made(&run, std::slice::from_ref(&ordered), 0),
+        made(&run, &[ordered], 1_000_000),
+    );
+    assert_eq!(early.steps[0].action, PlanAction::Execute);
+    assert!(
+        late.steps[0]
+            .why
+            .contains("window over: it may happen twice"),
+        "{}",
+        late.steps[0].why
+    );
+    assert!(!early.steps[0].why.contains("twice"));
+    assert_eq!(early.hash, late.hash);
+}
+
+#[test]
+fn only_the_last_failed_step_of_a_failed_run_asks() {
+    let run = Run {
+        status: RunStatus::Failed,
+        ..crashed()
+    };
+    let failed = |seq| StepFacts {
+        effect: None,
+        ..step(seq, StepStatus::Failed)
+    };
+    let plan = made(&run, &[failed(3), failed(9)], 0);
+    let actions: Vec<_> = plan.steps.iter().map(|step| step.action).collect();
+    assert_eq!(actions, [PlanAction::Replay, PlanAction::Decide]);
+}
+
+#[test]
+fn a_decision_or_new_evidence_makes_it_another_plan() {
+    let run = crashed();
+    let base = step(47, StepStatus::Crashed);
+    let first = made(&run, std::slice::from_ref(&base), 0).hash;
+    let retried = StepFacts {
+        decision: Some(DecisionKind::Retry),
+        ..base.clone()
+    };
+    let evident = StepFacts {
+        evidence: Some(crate::domain::nouns::attempt::Evidence {
+            at: Time(5),
+            epoch: Epoch(1),
+            result: json!("ch_1"),
+            truncated: false,
+        }),
+        ..base
+    };
+    assert_ne!(made(&run, &[retried], 0).hash, first);
+    assert_ne!(made(&run, &[evident], 0).hash, first);
+}
+
+#[test]
+fn a_rewind_leaves_named_what_happened_or_may_have() {
+    let steps = [
+        step(43, StepStatus::Committed),
+        step(44, StepStatus::Failed),
+        step(45, StepStatus::Superseded),
+        step(47, StepStatus::Crashed),
+    ];
+    let left: Vec<_> = left_behind(&steps, Time(0))
+        .iter()
+        .map(|it| it.seq)
+        .collect();
+    assert_eq!(left, [43, 47]);
+}

@@ -1,0 +1,69 @@
+//! Why a step is replayed, executed, checked, given, or waits: in words, for people.
+
+use super::{EffectAhead, PlanAction, StepFacts};
+use crate::domain::{nouns::status::StepStatus, rules::decision::DecisionKind};
+
+pub(super) fn why(step: &StepFacts, action: PlanAction, effect: Option<&EffectAhead>) -> String {
+    match action {
+        PlanAction::Replay if step.status == StepStatus::Failed => {
+            "it failed for good: the agent gets the recorded error and takes the same branch".into()
+        }
+        PlanAction::Replay => "its result is read from the store, not executed again".into(),
+        PlanAction::Execute => executed(step, effect),
+        PlanAction::Check => "the agent looks first whether it happened; if not, it is done".into(),
+        PlanAction::Given => {
+            let by = step.decision.map_or("an operator settled it", settled);
+            format!("{by}: the agent gets that result and folds it in once")
+        }
+        PlanAction::Wait => "a gate that nobody has answered".into(),
+        PlanAction::Decide => undecided(step, effect),
+        PlanAction::Expected => "announced; the agent may choose others".into(),
+    }
+}
+
+fn settled(decision: DecisionKind) -> &'static str {
+    match decision {
+        DecisionKind::Commit => "an operator found that it happened",
+        DecisionKind::Skip => "an operator skipped it",
+        DecisionKind::Approve => "an operator approved it",
+        DecisionKind::Reject => "an operator rejected it",
+        DecisionKind::Answer => "an operator answered it",
+        _ => "an operator settled it",
+    }
+}
+
+fn executed(step: &StepFacts, effect: Option<&EffectAhead>) -> String {
+    let ordered = step.decision == Some(DecisionKind::Retry);
+    let base = match (step.status, ordered) {
+        (StepStatus::Running, _) => "it is under way",
+        (_, true) => "an operator ordered to run it again",
+        (StepStatus::Failed, _) => "it failed and has attempts left",
+        (StepStatus::Crashed, _) => "it crashed mid-flight and is safe to run again",
+        _ => "it has not been executed",
+    };
+    match effect {
+        Some(effect) if effect.unknown => {
+            format!(
+                "{base} with the key {}; {}",
+                step.idempotency_key,
+                effect.same_key()
+            )
+        }
+        Some(_) if ordered => format!("{base} with the key {}", step.idempotency_key),
+        _ => base.into(),
+    }
+}
+
+fn undecided(step: &StepFacts, effect: Option<&EffectAhead>) -> String {
+    match (effect, step.status) {
+        (Some(_), _) if step.evidence.is_some() => {
+            "effect unknown, but its worker sent the result too late: look at that evidence, then choose"
+                .into()
+        }
+        (Some(effect), StepStatus::Crashed) => {
+            format!("effect unknown: look at {}, then choose", effect.target)
+        }
+        (_, StepStatus::Crashed) => "it crashed mid-flight and asks for an operator".into(),
+        _ => "the run failed here: run it again, commit its result, or skip it".into(),
+    }
+}

@@ -1,0 +1,17 @@
+//! What people look at: sheets, rows, timelines and forms as a page or the command line shows them, and the words for them.
+
+pub mod blame;
+pub mod counts;
+pub mod diff_sheet;
+pub mod edit;
+pub mod form;
+pub mod inbox;
+pub mod outline;
+pub mod search;
+pub mod sheet;
+pub mod state_tree;
+pub mod strip;
+pub mod terms;
+pub mod timeline;
+pub mod typed_json;
+pub mod words;

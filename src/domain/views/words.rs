@@ -1,0 +1,378 @@
+//! How runs, times and amounts are said in words: the same on every screen and in the command line.
+
+use crate::domain::{
+    nouns::{
+        run::Run,
+        status::{RunStatus, StepStatus},
+        time::Time,
+        worker::{Asking, REMEMBERED_DAYS},
+    },
+    rules::decision::{DecisionKind, Signal},
+    views::counts::COUNT_MAX,
+};
+
+/// What stands for a status that cannot be relied on.
+pub const DAMAGED: &str = "damaged in the store";
+
+/// A run's status as a heading.
+pub fn run_status(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Pending => "Not started",
+        RunStatus::Running => "Running",
+        RunStatus::Waiting => "Waiting",
+        RunStatus::Paused => "Paused",
+        RunStatus::Crashed => "Crashed",
+        RunStatus::Failed => "Failed",
+        RunStatus::Ready => "Released",
+        RunStatus::Done => "Done",
+        RunStatus::Cancelled => "Cancelled",
+    }
+}
+
+/// A step's status as a word.
+pub fn step_status(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::Pending => "announced",
+        StepStatus::Running => "running",
+        StepStatus::Committed => "committed",
+        StepStatus::Failed => "failed",
+        StepStatus::Crashed => "crashed mid-flight",
+        StepStatus::Waiting => "waits for an answer",
+        StepStatus::Skipped => "skipped",
+        StepStatus::Superseded => "superseded",
+    }
+}
+
+/// What an operator did, in the past.
+pub fn decided(kind: DecisionKind) -> &'static str {
+    match kind {
+        DecisionKind::Retry => "retried by hand",
+        DecisionKind::Commit => "committed by hand",
+        DecisionKind::Skip => "skipped",
+        DecisionKind::Approve => "approved",
+        DecisionKind::Reject => "rejected",
+        DecisionKind::Answer => "answered",
+        DecisionKind::Edit => "state edited",
+        DecisionKind::Rewind => "rewound",
+        DecisionKind::Fork => "forked",
+        DecisionKind::Resume => "resumed",
+        DecisionKind::Pause => "pause asked",
+        DecisionKind::Cancel => "cancelled",
+        DecisionKind::Note => "note",
+        DecisionKind::Pin => "pinned",
+        DecisionKind::Claim => "looked at",
+        DecisionKind::Acknowledge => "acknowledged",
+    }
+}
+
+/// A run's status as a sentence: "Crashed mid-flight at step 47".
+pub fn headline(run: &Run) -> String {
+    let at = |what: &str| match &run.at {
+        Some(at) => format!("{what} at step {}", number(at.seq)),
+        None => what.to_owned(),
+    };
+    match run.status {
+        RunStatus::Pending => "Not started: waits for a worker".into(),
+        RunStatus::Running => match &run.at {
+            Some(at) if at.status == StepStatus::Running => {
+                format!("Running step {}", number(at.seq))
+            }
+            Some(at) => format!("Running, after step {}", number(at.seq)),
+            None => "Running, before its first step".into(),
+        },
+        RunStatus::Waiting => at("Waits for an answer"),
+        RunStatus::Paused => at("Paused"),
+        RunStatus::Crashed => at("Crashed mid-flight"),
+        RunStatus::Failed => at("Failed"),
+        RunStatus::Ready if sleeps(run) => at("Sleeps"),
+        RunStatus::Ready => "Released, waits for a worker".into(),
+        RunStatus::Done => "Done".into(),
+        RunStatus::Cancelled => at("Cancelled"),
+    }
+}
+
+/// Where a run is now, as a row says it: "running 112 · summarise_source".
+pub fn now_at(run: &Run) -> String {
+    let at = |what: &str| match &run.at {
+        Some(at) => format!("{what} {} · {}", number(at.seq), at.name),
+        None => what.trim_end_matches(" at").to_owned(),
+    };
+    match run.status {
+        RunStatus::Pending => "not started, waits for a worker".into(),
+        RunStatus::Running => {
+            let doing = match run.at.as_ref().map(|at| at.status) {
+                Some(StepStatus::Running) => at("running"),
+                Some(StepStatus::Failed) => at("running, failed at"),
+                Some(_) => at("running, after"),
+                None => "running, before its first step".into(),
+            };
+            match run.signal {
+                Some(Signal::Pause) => format!("{doing}; pause asked"),
+                Some(Signal::Cancel) => format!("{doing}; cancel asked"),
+                None => doing,
+            }
+        }
+        RunStatus::Waiting => match &run.at {
+            Some(at) => format!("waits for an answer · {}", at.name),
+            None => "waits for an answer".into(),
+        },
+        RunStatus::Paused => at("paused at"),
+        RunStatus::Crashed => at("crashed at"),
+        RunStatus::Failed => at("failed at"),
+        RunStatus::Ready if sleeps(run) => "asleep, wakes by itself".into(),
+        RunStatus::Ready => "released, waits for a worker".into(),
+        RunStatus::Done => "done".into(),
+        RunStatus::Cancelled => match &run.at {
+            Some(at) => format!("cancelled at {}", number(at.seq)),
+            None => "cancelled".into(),
+        },
+    }
+}
+
+/// Its worker asked to be called again only later.
+fn sleeps(run: &Run) -> bool {
+    run.runnable_at.is_some_and(|at| at > run.updated_at)
+}
+
+/// A span with the two units that matter: "36m 29s", "3h 51m", "0.8 s".
+pub fn span(ms: i64) -> String {
+    let ms = ms.max(0);
+    let (s, m, h, d) = (ms / 1_000, ms / 60_000, ms / 3_600_000, ms / 86_400_000);
+    match ms {
+        0..=99 => format!("{ms} ms"),
+        100..=9_999 => format!("{}.{} s", s, ms % 1_000 / 100),
+        10_000..=59_999 => format!("{s} s"),
+        60_000..=3_599_999 => format!("{m}m {:02}s", s % 60),
+        3_600_000..=86_399_999 => format!("{h}h {:02}m", m % 60),
+        _ => format!("{d}d {:02}h", h % 24),
+    }
+}
+
+/// How long ago, in one unit.
+pub fn ago(ms: i64) -> String {
+    match ms {
+        ..5_000 => "now".into(),
+        5_000..60_000 => format!("{} s ago", ms / 1_000),
+        60_000..3_600_000 => format!("{} min ago", ms / 60_000),
+        3_600_000..86_400_000 => format!("{} h ago", ms / 3_600_000),
+        _ => format!("{} d ago", ms / 86_400_000),
+    }
+}
+
+/// A moment that fits a column, for readers without a clock: "16 Nov 02:00".
+pub fn moment(at: Time) -> String {
+    moment_at(at, 0)
+}
+
+/// The same, so many minutes east of UTC.
+pub fn moment_at(at: Time, offset: i32) -> String {
+    at.at_offset(offset).format("%-d %b %H:%M").to_string()
+}
+
+/// A moment in full: "16 Nov 2026 02:00:49 UTC".
+pub fn moment_in_full(at: Time) -> String {
+    moment_in_full_at(at, 0)
+}
+
+/// The same, so many minutes east of UTC: "16 Nov 2026 07:30:49 UTC+5:30".
+pub fn moment_in_full_at(at: Time, offset: i32) -> String {
+    let moment = at.at_offset(offset).format("%-d %b %Y %H:%M:%S");
+    format!("{moment} {}", zone(offset))
+}
+
+/// A time of day to the millisecond: "09:50:25.114".
+pub fn time_of_day(at: Time) -> String {
+    time_of_day_at(at, 0)
+}
+
+/// The same, so many minutes east of UTC.
+pub fn time_of_day_at(at: Time, offset: i32) -> String {
+    at.at_offset(offset).format("%H:%M:%S%.3f").to_string()
+}
+
+/// A zone by its distance from UTC: "UTC", "UTC+1", "UTC−3:30".
+fn zone(offset: i32) -> String {
+    let (hours, minutes) = (offset.abs() / 60, offset.abs() % 60);
+    let sign = if offset < 0 { '−' } else { '+' };
+    match (hours, minutes) {
+        (0, 0) => "UTC".into(),
+        (hours, 0) => format!("UTC{sign}{hours}"),
+        (hours, minutes) => format!("UTC{sign}{hours}:{minutes:02}"),
+    }
+}
+
+/// Who asks for an agent's runs, while one of them waits: "No worker has asked for invoice-reconciler since 09:50".
+pub fn asking(agent: &str, asking: Asking, now: Option<Time>, offset: i32) -> String {
+    match (asking.workers, asking.last) {
+        (1, _) => format!("1 worker asks for {agent}"),
+        (2.., _) => format!("{} workers ask for {agent}", number(asking.workers)),
+        (_, Some(last)) => {
+            let today = now.is_some_and(|now| now.ms_since(last) < 12 * 3_600_000);
+            let since = match today {
+                true => last.at_offset(offset).format("%H:%M").to_string(),
+                false => moment_at(last, offset),
+            };
+            format!("No worker has asked for {agent} since {since}")
+        }
+        (_, None) => format!("No worker has asked for {agent} in the last {REMEMBERED_DAYS} days"),
+    }
+}
+
+/// A time of day in a zone: "09:50:25".
+pub fn time_to_the_second_at(at: Time, offset: i32) -> String {
+    at.at_offset(offset).format("%H:%M:%S").to_string()
+}
+
+/// A mark on an axis that is `length` microseconds long, in a zone.
+pub fn tick_at(at: Time, length: i64, offset: i32) -> String {
+    const SECOND: i64 = 1_000_000;
+    let format = match length / SECOND {
+        0..6 => "%H:%M:%S%.3f",
+        6..600 => "%H:%M:%S",
+        600..120_000 => "%H:%M",
+        120_000..1_200_000 => "%-d %b %H:%M",
+        _ => "%-d %b",
+    };
+    at.at_offset(offset).format(format).to_string()
+}
+
+/// By how much a state changed: "+1.2 kB", "−88 B"; unchanged is a dash.
+pub fn state_change(bytes: Option<i64>) -> String {
+    match bytes {
+        None => "—".into(),
+        Some(0) => "±0 B".into(),
+        Some(more @ 1..) => format!("+{}", size(more)),
+        Some(less) => format!("−{}", size(-less)),
+    }
+}
+
+/// An amount; unknown is a dash, never zero.
+pub fn cost(usd: Option<f64>) -> String {
+    match usd {
+        Some(usd) if usd > 0.0 && usd < 0.0001 => "<$0.0001".into(),
+        Some(usd) if usd != 0.0 && usd.abs() < 0.01 => format!("${usd:.4}"),
+        Some(usd) => format!("${usd:.2}"),
+        None => "—".into(),
+    }
+}
+
+/// A bounded count: "212", "1,000+".
+pub fn count(n: i64) -> String {
+    match n {
+        COUNT_MAX.. => "1,000+".into(),
+        n => n.to_string(),
+    }
+}
+
+/// A number with thousands apart: "8,204".
+pub fn number(n: i64) -> String {
+    let digits = n.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if n < 0 { format!("−{text}") } else { text }
+}
+
+/// A size: "612 B", "4.0 kB".
+pub fn size(bytes: i64) -> String {
+    match bytes {
+        ..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::nouns::{run::At, sample};
+
+    #[test]
+    fn a_row_says_where_the_run_is() {
+        let mut run = sample::run("a");
+        assert_eq!(now_at(&run), "running, before its first step");
+        let at = |status| {
+            Some(At {
+                seq: 47,
+                name: "charge_card".into(),
+                status,
+            })
+        };
+        run.at = at(StepStatus::Running);
+        assert_eq!(now_at(&run), "running 47 · charge_card");
+        run.at = at(StepStatus::Crashed);
+        run.status = RunStatus::Crashed;
+        assert_eq!(now_at(&run), "crashed at 47 · charge_card");
+        assert_eq!(headline(&run), "Crashed mid-flight at step 47");
+        run.at = None;
+        assert_eq!(now_at(&run), "crashed");
+    }
+
+    #[test]
+    fn spans_and_ages_read_like_the_screens() {
+        let spans = [12, 800, 42_000, 2_189_000, 13_860_000, 100_000_000].map(span);
+        assert_eq!(
+            spans,
+            ["12 ms", "0.8 s", "42 s", "36m 29s", "3h 51m", "1d 03h"]
+        );
+        let ages = [-3, 40_000, 720_000, 7_200_000, 604_800_000].map(ago);
+        assert_eq!(
+            ages,
+            ["now", "40 s ago", "12 min ago", "2 h ago", "7 d ago"]
+        );
+    }
+
+    #[test]
+    fn a_moment_is_said_in_the_readers_zone() {
+        let at = Time(1_794_794_449_114_000); // 2026-11-16T02:00:49.114Z
+        assert_eq!(moment(at), "16 Nov 02:00");
+        assert_eq!(moment_at(at, -180), "15 Nov 23:00");
+        assert_eq!(time_of_day(at), "02:00:49.114");
+        assert_eq!(time_of_day_at(at, 330), "07:30:49.114");
+        assert_eq!(moment_in_full(at), "16 Nov 2026 02:00:49 UTC");
+        let in_full = [60, 330, -210].map(|offset| moment_in_full_at(at, offset));
+        assert_eq!(
+            in_full,
+            [
+                "16 Nov 2026 03:00:49 UTC+1",
+                "16 Nov 2026 07:30:49 UTC+5:30",
+                "15 Nov 2026 22:30:49 UTC−3:30",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_released_run_says_whether_anyone_asks_for_it() {
+        let last = Time(1_794_794_449_114_000); // 2026-11-16T02:00:49.114Z
+        let said =
+            |workers, last, now, offset| asking("crm-sync", Asking { workers, last }, now, offset);
+        let soon = Some(last.plus_ms(60_000));
+        assert_eq!(said(1, Some(last), soon, 0), "1 worker asks for crm-sync");
+        assert_eq!(said(2, Some(last), None, 0), "2 workers ask for crm-sync");
+        let none = "No worker has asked for crm-sync";
+        assert_eq!(said(0, Some(last), soon, 60), format!("{none} since 03:00"));
+        let later = Some(last.plus_ms(86_400_000));
+        let since = format!("{none} since 16 Nov 02:00");
+        assert_eq!(said(0, Some(last), later, 0), since);
+        assert_eq!(said(0, Some(last), None, 0), since);
+        assert_eq!(said(0, None, soon, 0), format!("{none} in the last 7 days"));
+    }
+
+    #[test]
+    fn amounts_never_claim_what_is_unknown() {
+        assert_eq!(
+            [None, Some(0.0), Some(18.42), Some(0.0004), Some(1e-6)].map(cost),
+            ["—", "$0.00", "$18.42", "$0.0004", "<$0.0001"]
+        );
+        assert_eq!([37, 1_000].map(count), ["37", "1,000+"]);
+        assert_eq!(
+            [8_204, 999, 1_000_000].map(number),
+            ["8,204", "999", "1,000,000"]
+        );
+        assert_eq!([612, 4_000].map(size), ["612 B", "4.0 kB"]);
+    }
+}
