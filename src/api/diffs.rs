@@ -8,7 +8,7 @@ use crate::domain::{
     views::{
         diff_sheet::{DiffQuery, DiffSheet},
         sheet::Excerpt,
-        state_tree::BranchPage,
+        state_view::BranchPage,
     },
 };
 

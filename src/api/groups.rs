@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{AppError, json::Json};
-use crate::domain::wire::bulk::{Decided, Ordered};
+use crate::domain::wire::bulk_order::{Decided, Ordered};
 
 /// Runs that one order may name.
 #[cfg(feature = "ssr")]

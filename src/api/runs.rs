@@ -8,7 +8,7 @@ use crate::domain::{
     rules::needs::{Alike, NeedsYou},
     views::sheet::RunSheet,
     wire::{
-        bulk::{Decided, Ordered},
+        bulk_order::{Decided, Ordered},
         protocol::RunPage,
     },
 };

@@ -10,7 +10,7 @@ use crate::domain::{
     views::{
         blame::Blame,
         edit::EditSheet,
-        state_tree::{BranchPage, StateView},
+        state_view::{BranchPage, StateView},
     },
 };
 

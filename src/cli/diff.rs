@@ -9,7 +9,7 @@ use crate::{
         diff::rows::{Body, Mark, Row},
         views::{
             diff_sheet::{DiffQuery, DiffSheet, Side},
-            state_tree::Label,
+            state_view::Label,
             words,
         },
     },

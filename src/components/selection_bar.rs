@@ -14,7 +14,7 @@ use super::{
 use crate::domain::{
     DecisionKind, RunId, RunStatus,
     views::words,
-    wire::bulk::{Decided, Ordered},
+    wire::bulk_order::{Decided, Ordered},
 };
 
 /// Pages opened at once; browsers stop more than a few.

@@ -11,6 +11,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Redirect, Response},
 };
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 pub use self::{access::Access, standing::Standing};
@@ -123,16 +124,15 @@ pub fn unauthorized(token_given: bool) -> Problem {
     Problem::new(Code::Unauthorized, detail)
 }
 
+/// What is escaped in `next=`: everything that could end it, or mean something to an address.
+const BESIDE_A_PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.');
+
 fn to_sign_in(uri: &Uri) -> Response {
     let back = uri.path_and_query().map_or("/", |path| path.as_str());
-    let back: String = back
-        .bytes()
-        .map(|b| match b {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
-                (b as char).to_string()
-            }
-            other => format!("%{other:02X}"),
-        })
-        .collect();
+    let back = utf8_percent_encode(back, BESIDE_A_PATH);
     Redirect::to(&format!("/signin?next={back}")).into_response()
 }

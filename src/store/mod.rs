@@ -5,6 +5,7 @@
 pub mod access;
 pub mod audit;
 mod bulk;
+mod cache;
 pub mod commands;
 mod content;
 mod decisions;
@@ -15,6 +16,7 @@ pub mod follow;
 mod fresh;
 mod health;
 mod inbox;
+mod json_schema;
 mod lease_end;
 mod lent;
 mod lists;
@@ -25,7 +27,6 @@ mod plan;
 mod postgres;
 mod reads;
 mod rows;
-mod schema;
 mod seal;
 mod snapshots;
 mod sqlite;
@@ -77,7 +78,7 @@ pub struct Store {
     health: Arc<Health>,
     warm: Arc<Warm>,
     state_max: StateMax,
-    schemas: schema::Checker,
+    schemas: json_schema::Checker,
     /// The newest event number that this process knows of.
     head: watch::Receiver<i64>,
     wake: watch::Sender<i64>,
@@ -135,7 +136,7 @@ impl Store {
             health,
             warm,
             state_max,
-            schemas: schema::Checker::default(),
+            schemas: json_schema::Checker::default(),
             head,
             wake,
             recent: timeline::Recent::default(),

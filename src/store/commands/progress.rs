@@ -20,14 +20,14 @@ use crate::{
     },
 };
 
-pub struct Note {
+pub struct RecordProgress {
     run: RunId,
     seq: i64,
     body: Progress,
     partial: OnceLock<Option<Content>>,
 }
 
-impl Note {
+impl RecordProgress {
     pub fn new(run: RunId, seq: i64, body: Progress) -> Self {
         Self {
             run,
@@ -51,7 +51,7 @@ impl Note {
 }
 
 #[async_trait]
-impl Command for Note {
+impl Command for RecordProgress {
     type Answer = ();
 
     async fn prepare(&mut self, _: &Store) -> Result<(), Error> {
