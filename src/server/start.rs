@@ -1,5 +1,6 @@
 //! From settings to a running server, and down again in good order.
 
+use listenfd::ListenFd;
 use std::{net::SocketAddr, time::Duration};
 use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
@@ -42,6 +43,24 @@ impl Running {
     }
 }
 
+/// The socket that a supervisor holds open for this process (systemd's `LISTEN_FDS`), or one of its own. On a socket that is held,
+/// connections wait while one server ends and the next one starts; otherwise they are refused meanwhile.
+async fn listener(listen: SocketAddr) -> Result<TcpListener, Error> {
+    let held = ListenFd::from_env().take_tcp_listener(0);
+    let held = held.map_err(|e| Error::Setup(format!("LISTEN_FDS holds no TCP socket: {e}")))?;
+    match held {
+        Some(socket) => {
+            let listener = socket
+                .set_nonblocking(true)
+                .and_then(|()| TcpListener::from_std(socket));
+            listener.map_err(|e| Error::Setup(format!("cannot use the socket of LISTEN_FDS: {e}")))
+        }
+        None => TcpListener::bind(listen)
+            .await
+            .map_err(|e| Error::Setup(format!("cannot listen on {listen}: {e}"))),
+    }
+}
+
 pub async fn start(config: Config) -> Result<Running, Error> {
     let state_max = StateMax {
         bytes: config.limits.state_max,
@@ -50,9 +69,7 @@ pub async fn start(config: Config) -> Result<Running, Error> {
     let store = Store::connect_within(&config.store, state_max).await?;
     store.migrate().await?;
     store.come_back().await?;
-    let listener = TcpListener::bind(config.listen)
-        .await
-        .map_err(|e| Error::Setup(format!("cannot listen on {}: {e}", config.listen)))?;
+    let listener = listener(config.listen).await?;
     let addr = listener
         .local_addr()
         .map_err(|e| Error::Setup(e.to_string()))?;
