@@ -30,6 +30,7 @@ mod seal;
 mod snapshots;
 mod sqlite;
 mod steps;
+mod table;
 mod tables;
 mod timeline;
 mod tx;
