@@ -3,8 +3,10 @@
 use super::{
     Error, Store,
     commands::Decision as Command,
-    engine::{Connection, Param, Row, params},
-    tables,
+    engine::{Connection, Param, params},
+    rows::decision::DecisionRow,
+    seal,
+    table::Declared as _,
 };
 use crate::domain::{
     Principal, Problem, RunId,
@@ -55,7 +57,7 @@ pub(super) async fn some(
     rest: &'static str,
     params: Vec<Param>,
 ) -> Result<Vec<Decision>, Error> {
-    let rows = tables::DECISIONS.select(conn, rest, params).await?;
+    let rows = DecisionRow::select(conn, rest, params).await?;
     rows.into_iter().map(decision).collect()
 }
 
@@ -65,22 +67,21 @@ pub(super) async fn shown(
     rest: &'static str,
     params: Vec<Param>,
 ) -> Result<Vec<Decision>, Error> {
-    let rows = tables::DECISIONS.sound_ones(conn, rest, params).await?;
+    let rows = DecisionRow::sound_ones(conn, rest, params).await?;
     rows.into_iter().map(decision).collect()
 }
 
-fn decision(mut row: Row) -> Result<Decision, Error> {
-    let (id, _run) = (row.int()?, row.text()?);
+fn decision(row: DecisionRow) -> Result<Decision, Error> {
     Ok(Decision {
-        id,
-        kind: row.word()?,
-        author: row.text()?,
-        reason: row.opt_text()?,
-        step: row.opt_int()?,
-        version: row.int()?,
-        text: row.sealed::<Decide>()?.text,
-        at: row.time()?,
-        snapshot: row.opt_int()?,
-        new_run: row.opt_word()?,
+        text: seal::open::<Decide>(&row.body)?.text,
+        id: row.id,
+        kind: row.kind,
+        author: row.author,
+        reason: row.reason,
+        step: row.step,
+        version: row.version,
+        at: row.at,
+        snapshot: row.snapshot,
+        new_run: row.new_run,
     })
 }

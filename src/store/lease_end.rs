@@ -5,8 +5,7 @@ use serde_json::json;
 use super::{
     engine::params,
     error::Error,
-    rows::{AttemptRow, RunRow, StepRow, attempt},
-    tables,
+    rows::{AttemptRow, RunRow, StepRow, attempt, lease as leases},
     tx::Tx,
 };
 use crate::domain::{
@@ -79,7 +78,7 @@ pub async fn close(
         ("ended_by", by.as_str().into()),
         ("body", body.into()),
     ];
-    tables::LEASES.amend(tx.conn(), key, ended).await?;
+    leases::TABLE.amend(tx.conn(), key, ended).await?;
     tracing::info!(run = %run.id, epoch = run.epoch.0, by = by.as_str(), "lease ended");
     let data = json!({"epoch": run.epoch, "worker": run.worker, "by": by, "at": at});
     tx.emit(&run.id, None, EventKind::LeaseEnded, data);
@@ -103,13 +102,13 @@ async fn crash(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, at: Time) -> Re
     step.status = StepStatus::Crashed;
     step.ended_at = Some(at);
     step.unknown = step.effect.is_some();
-    step.update(tx.conn(), &run.id).await?;
+    step.update(tx.conn()).await?;
     if let Some(mut attempt) = AttemptRow::load(tx.conn(), &run.id, step.seq, step.attempts).await?
     {
         attempt.outcome = Outcome::Crashed;
         attempt.heartbeat_at = run.heartbeat_at;
         attempt.ended_at = Some(at);
-        tx.later(&run.id, &attempt::END, attempt.ended(&run.id, None));
+        tx.later(&run.id, &attempt::END, attempt.ended(None));
     }
     run.is_at(&step);
     tracing::warn!(run = %run.id, step = step.seq, key = %step.key, "step crashed mid-flight");

@@ -31,6 +31,7 @@ mod seal;
 mod snapshots;
 mod sqlite;
 mod steps;
+mod table;
 mod tables;
 mod timeline;
 mod tx;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use super::{
     Error, Store, decisions,
-    engine::{Connection, Row, params, read_json},
-    rows::{Announcements, AttemptRow, RunRow, StepRow, step_columns},
-    tables,
+    engine::{Connection, params, read_json},
+    rows::{Announcements, AttemptRow, RunRow, StepRow, reference::RefRow, step_columns},
+    table::Declared as _,
 };
 use crate::domain::{
     Hash, Problem, RunId, StepStatus, Time,
@@ -374,21 +374,16 @@ async fn edits(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<EditMark>,
 
 async fn refs(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<RefFacts>, Error> {
     let params = params![run.id.as_str(), REFS_MAX];
-    let rows = tables::REFS.select(conn, REFS, params).await?;
-    let read = |mut row: Row| {
-        let _run = row.text()?;
-        let (uri, was, hash) = (row.text()?, row.text()?, row.text()?);
-        let (first, epoch) = (row.int()?, row.int()?);
-        Ok(RefFacts {
-            uri,
-            was,
-            hash,
-            checked_at: row.time()?,
-            checked_by: row.text()?,
-            again: epoch == run.epoch.0 && first < epoch,
-        })
+    let rows = RefRow::select(conn, REFS, params).await?;
+    let facts = |row: RefRow| RefFacts {
+        again: row.epoch == run.epoch && row.first < row.epoch,
+        uri: row.uri,
+        was: row.was,
+        hash: row.hash,
+        checked_at: row.checked_at,
+        checked_by: row.checked_by,
     };
-    rows.into_iter().map(read).collect()
+    Ok(rows.into_iter().map(facts).collect())
 }
 
 async fn taker(conn: &mut dyn Connection, agent: &str, now: Time) -> Result<Taker, Error> {

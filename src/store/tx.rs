@@ -12,9 +12,8 @@ use super::{
     engine::{CommitError, Connection, Engine, Param, Transaction, params},
     error::Error,
     lease_end,
-    rows::{RunRow, attempt, run, step, text},
+    rows::{RunRow, attempt, audited, event, run, step, term},
     snapshots::{self, Held},
-    tables,
     warm::Warm,
 };
 use crate::domain::{
@@ -22,26 +21,8 @@ use crate::domain::{
     rules::lease::LeaseEnd, tree::StateMax, views::terms::terms,
 };
 
-static EVENTS: Bulk = Bulk {
-    before: "INSERT INTO events (id, run, seq, kind, at, data, hash) VALUES ",
-    columns: 7,
-    after: "",
-};
-
-/// A term that a run has already is no news.
-static TERMS: Bulk = Bulk {
-    before: "INSERT INTO terms (ord, term, seal) VALUES ",
-    columns: 3,
-    after: " ON CONFLICT DO NOTHING",
-};
 /// Terms of one text that count: a message of a megabyte is not an index.
 const TEXT_TERMS_MAX: usize = 24;
-
-static AUDIT: Bulk = Bulk {
-    before: "INSERT INTO audit (id, at, kind, actor, action, run, step, reason, detail, hash) VALUES ",
-    columns: 10,
-    after: "",
-};
 
 pub struct Tx {
     conn: Box<dyn Transaction>,
@@ -235,18 +216,9 @@ impl Tx {
         let (last, head) = self.audited;
         (entry.id, entry.at) = (last + 1, self.now);
         self.audited = (entry.id, entry.link(head));
-        self.audit.push(params![
-            entry.id,
-            entry.at,
-            entry.kind.as_str(),
-            entry.actor,
-            entry.action,
-            entry.run.as_ref().map(|run| run.as_str()),
-            entry.step,
-            entry.reason,
-            text(&entry.detail),
-            self.audited.1,
-        ]);
+        let values = audited::AuditRow::from(entry).values();
+        self.audit
+            .push(audited::INSERT.link(values, self.audited.1));
     }
 
     /// Writes what is pending and commits; answers the newest event number.
@@ -273,10 +245,12 @@ impl Tx {
         let rows = self
             .terms
             .iter()
-            .map(|(ord, term)| tables::TERMS.row(params![*ord, term.as_str()]));
-        TERMS.execute(&mut *self.conn, rows.collect()).await?;
+            .map(|(ord, term)| term::INSERT.row(params![*ord, term.as_str()], params![]));
+        term::INSERT
+            .execute(&mut *self.conn, rows.collect())
+            .await?;
         if !self.audit.is_empty() {
-            AUDIT
+            audited::INSERT
                 .execute(&mut *self.conn, std::mem::take(&mut self.audit))
                 .await?;
             let sql = "UPDATE counter SET audit = $1, audit_head = $2 WHERE id = 1";
@@ -287,17 +261,12 @@ impl Tx {
             return Ok(());
         }
         let rows = self.events.drain(..).map(|(event, hash)| {
-            params![
-                event.id,
-                event.run.as_str(),
-                event.seq,
-                event.kind.as_str(),
-                event.at,
-                text(&event.data),
-                hash,
-            ]
+            let values = event::EventRow::from(event).values();
+            event::INSERT.link(values, hash)
         });
-        EVENTS.execute(&mut *self.conn, rows.collect()).await?;
+        event::INSERT
+            .execute(&mut *self.conn, rows.collect())
+            .await?;
         let sql = "UPDATE counter SET event = $1, head = $2 WHERE id = 1";
         self.conn
             .execute(sql, params![self.event, self.head])

@@ -258,10 +258,7 @@ async fn sound(
     column: &'static str,
     values: Vec<Param>,
 ) -> Result<Vec<Row>, Error> {
-    let sql = format!(
-        "SELECT {}, seal FROM {} WHERE {column} IN ",
-        table.columns, table.name
-    );
+    let sql = format!("{} WHERE {column} IN ", table.select_text());
     let mut found = Vec::new();
     for some in values.chunks(AMONG_MAX) {
         let rows = fresh::among(conn, &sql, Vec::new(), some.to_vec()).await?;

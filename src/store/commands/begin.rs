@@ -243,9 +243,9 @@ fn skipped(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, result: Value) -> B
     step.status = StepStatus::Skipped;
     (step.given, step.decision, step.ended_at) = (true, Some(DecisionKind::Skip), Some(tx.now));
     let row = given_attempt(tx, run, &step, run.worker.as_deref().unwrap_or_default());
-    tx.later(&run.id, &attempt::INSERT, row.inserted(&run.id, None));
+    tx.later(&run.id, &attempt::INSERT, row.inserted(None));
     let content = Content::of(&result);
-    let settled = step.settled(&run.id, &content);
+    let settled = step.settled(&content);
     tx.later(&run.id, &step::SETTLE, settled);
     run.is_at(&step);
     let data = json!({
@@ -287,7 +287,7 @@ async fn again(
     step.recovery = new
         .recovery
         .unwrap_or_else(|| Recovery::default_for(step.effect.as_ref()));
-    step.update(tx.conn(), &run.id).await?;
+    step.update(tx.conn()).await?;
     let changed = brings.input.hash != step.input_hash;
     attempt(tx, run, &step, changed.then_some(&brings.input)).await?;
     if drift {
@@ -333,7 +333,7 @@ async fn attempt(
         log_lines: 0,
         has_evidence: false,
     };
-    tx.later(&run.id, &attempt::INSERT, row.inserted(&run.id, input));
+    tx.later(&run.id, &attempt::INSERT, row.inserted(input));
     run.is_at(step);
     let kind = if waits {
         EventKind::StepWaiting

@@ -268,10 +268,10 @@ impl Commit {
         let ready = self.ready();
         if folded {
             // The result stays the operator's; only the state follows it.
-            step.update(tx.conn(), &run.id).await?;
+            step.update(tx.conn()).await?;
         } else {
             step.status = StepStatus::Committed;
-            let row = step.settled(&run.id, &ready.result);
+            let row = step.settled(&ready.result);
             tx.later(&run.id, &step::SETTLE, row);
             run.committed += 1;
             run.busy_us += tx.now.0 - attempt.begun_at.0;
@@ -307,7 +307,7 @@ impl Commit {
         attempt.body = Some(body);
         attempt.usage = self.body.usage;
         attempt.answer = Some(serde_json::to_value(lean(&answer)).map_err(Error::damaged)?);
-        tx.later(&run.id, &attempt::END, attempt.ended(&run.id, None));
+        tx.later(&run.id, &attempt::END, attempt.ended(None));
         Ok(answer)
     }
 

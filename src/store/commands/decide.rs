@@ -2,6 +2,7 @@
 //! recorded in one transaction. Nothing is overwritten: steps, attempts, snapshots and decisions only grow.
 
 mod change;
+mod copy;
 mod fork;
 mod gate;
 mod record;

@@ -81,9 +81,7 @@ impl Command for RecordProgress {
         }
         let now = tx.now;
         append_log(tx.conn(), &run.id, &mut attempt, now, &self.body.log).await?;
-        attempt
-            .set_progress(tx.conn(), &run.id, self.partial())
-            .await?;
+        attempt.set_progress(tx.conn(), self.partial()).await?;
         let data = json!({
             "attempt": attempt.attempt, "partial": self.body.partial.is_some(), "lines": self.body.log.len(),
         });

@@ -2,14 +2,13 @@
 
 use super::{
     PAGE,
-    run::{ATTEMPTS_MISSING, STEPS, step_of},
+    run::{ATTEMPTS_MISSING, step_of, steps_page},
 };
 use crate::store::{
     Error,
     engine::{Connection, Param, params},
-    rows::{RunRow, announced, attempt},
-    seal::Table,
-    tables,
+    rows::{RunRow, announced, attempt, reference, term::TermRow},
+    table::{Declared as _, Table},
 };
 
 /// The steps of a run before this one, their attempts, and what the run announced, referred to and is found by.
@@ -18,11 +17,8 @@ pub async fn sound(conn: &mut dyn Connection, run: &RunRow, before: i64) -> Resu
     let earlier = |key: &[Param]| matches!(key, [_, Param::Int(Some(seq)), _] if *seq < before);
     rows(conn, run, &attempt::TABLE, earlier).await?;
     rows(conn, run, &announced::TABLE, |_| true).await?;
-    rows(conn, run, &tables::REFS, |_| true).await?;
-    let sql = "SELECT ord, term, seal FROM terms WHERE ord = $1";
-    for row in conn.fetch(sql, params![run.ord]).await? {
-        tables::TERMS.opened(row)?;
-    }
+    rows(conn, run, &reference::TABLE, |_| true).await?;
+    TermRow::select(conn, "WHERE ord = $1", params![run.ord]).await?;
     Ok(())
 }
 
@@ -32,8 +28,7 @@ async fn steps(conn: &mut dyn Connection, run: &RunRow, before: i64) -> Result<(
         |seq: i64, why: String| Error::damaged(format!("step {seq} of run {}: {why}", run.id));
     let mut last = 0;
     while last + 1 < before {
-        let page = params![run.id.as_str(), last, PAGE.min(before - 1 - last)];
-        let found = conn.fetch(STEPS, page).await?;
+        let found = steps_page(conn, &run.id, last, PAGE.min(before - 1 - last)).await?;
         if found.is_empty() {
             return Err(damaged(last + 1, "it is missing".into()));
         }

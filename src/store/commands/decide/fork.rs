@@ -2,19 +2,23 @@
 
 use serde_json::{Value, json};
 
-use super::rewind::{base, counts, named};
+use super::{
+    copy::Copy,
+    rewind::{base, counts, named},
+};
 use crate::{
     domain::{
-        Code, Epoch, EventKind, Hash, Problem, RunId, RunStatus, StepStatus, Usage,
-        nouns::run::Parent, rules::plan::LeftBehind, views::strip::Strip, wire::protocol::Decide,
+        Code, EventKind, Hash, Problem, RunId, RunStatus, nouns::run::Parent,
+        rules::plan::LeftBehind, wire::protocol::Decide,
     },
     store::{
         Error,
         content::Content,
         engine::params,
         plan::effects_not_shared,
-        rows::{RunRow, StepRow, announced, attempt, step},
-        snapshots, tables,
+        rows::{NewRun, RunRow, StepRow, term::TermRow},
+        snapshots,
+        table::Declared as _,
         tx::Tx,
         verify::copied,
     },
@@ -30,28 +34,8 @@ pub struct Fork {
     schema: Option<Content>,
 }
 
-/// Settled steps come along as they are; what was open in the origin is not this run's, and only seen.
-const STEPS: &str = "INSERT INTO steps (run, seq, key, name, kind, tool, input, input_hash, effect, recovery, max_attempts, \
-     backoff_ms, gate, refs, links, status, attempts, failures, generation, told, epoch, unknown, given, decision, \
-     snapshot, retry_at, result, result_hash, error, cost_usd, begun_at, ended_at, ord, state_change, keyed_at) \
-     SELECT $2, seq, key, name, kind, tool, input, input_hash, effect, recovery, max_attempts, backoff_ms, gate, refs, \
-     links, CASE WHEN status IN ('committed', 'skipped') OR (status = 'failed' AND retry_at IS NULL) THEN status \
-     ELSE 'superseded' END, attempts, failures, generation, told, 0, unknown, given, decision, snapshot, NULL, result, \
-     result_hash, error, cost_usd, begun_at, ended_at, $4, state_change, keyed_at FROM steps WHERE run = $1 AND seq < $3";
-const ATTEMPTS: &str = "INSERT INTO attempts (run, seq, attempt, worker, epoch, base, begun_at, heartbeat_at, ended_at, \
-     outcome, input, error, body, answer, input_tokens, output_tokens, cost_usd, log_lines) \
-     SELECT $2, seq, attempt, worker, 0, base, begun_at, heartbeat_at, ended_at, \
-     CASE outcome WHEN 'running' THEN 'crashed' ELSE outcome END, input, error, body, answer, \
-     input_tokens, output_tokens, cost_usd, 0 FROM attempts WHERE run = $1 AND seq < $3 \
-";
-const ANNOUNCED: &str = "INSERT INTO announced (run, idx, key, name, kind, tool, effect, seq, skipped) \
-     SELECT $2, idx, key, name, kind, tool, effect, CASE WHEN seq < $3 THEN seq END, skipped FROM announced WHERE run = $1";
-const REFS: &str = "INSERT INTO refs (run, uri, was, hash, first, epoch, checked_at, checked_by) \
-     SELECT $2, uri, was, hash, 0, 0, checked_at, checked_by FROM refs WHERE run = $1";
-const TERMS: &str = "SELECT term FROM terms WHERE ord = $1";
 /// Steps read at once.
 const STRIDE: i64 = 1_000;
-const SEEN: &str = "SELECT seq, status, attempts FROM steps WHERE run = $1 ORDER BY seq";
 
 /// Damaged steps from this one on: whether they had effects is not known.
 async fn damaged_from(
@@ -124,41 +108,21 @@ impl Fork {
         let ord = run.ord;
         run.insert(tx.conn(), &self.input, self.schema.as_ref())
             .await?;
-        let (from, id) = (origin.id.as_str(), run.id.clone());
-        let to = id.as_str();
-        let conn = tx.conn();
-        conn.execute(STEPS, params![from, to, self.from, ord])
-            .await?;
-        conn.execute(ATTEMPTS, params![from, to, self.from]).await?;
-        conn.execute(ANNOUNCED, params![from, to, self.from])
-            .await?;
-        conn.execute(REFS, params![from, to]).await?;
-        for table in [
-            &step::TABLE,
-            &attempt::TABLE,
-            &announced::TABLE,
-            &tables::REFS,
-        ] {
-            table.seal_run(conn, &id).await?;
-        }
-        for mut row in conn.fetch(SEEN, params![to]).await? {
-            let (seq, status, tries) = (row.int()?, row.word::<StepStatus>()?, row.int()?);
-            run.strip.set(seq, status, tries);
-            run.committed += i64::from(status == StepStatus::Committed);
-        }
-        if let Some(last) = StepRow::last_before(conn, &id, self.from).await? {
+        let copy = Copy {
+            origin: &origin.id,
+            from: self.from,
+        };
+        copy.all(tx.conn(), &mut run).await?;
+        if let Some(last) = StepRow::last_before(tx.conn(), &run.id, self.from).await? {
             run.is_at(&last);
         }
-        let open = "SELECT COUNT(*) FROM announced WHERE run = $1 AND seq IS NULL";
-        let row = conn.fetch_one(open, params![to]).await?;
-        run.announced = row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
         let data = json!({
             "agent": run.agent, "title": run.title, "status": run.status, "input": self.input.hash,
             "snapshot": run.snapshot, "hash": run.hash, "forked_from": origin.id, "seq": self.from,
         });
         tx.emit(&run.id, None, EventKind::RunCreated, data);
-        for mut row in tx.conn().fetch(TERMS, params![origin.ord]).await? {
-            let term = row.text()?;
+        let known = TermRow::select(tx.conn(), "WHERE ord = $1", params![origin.ord]).await?;
+        for TermRow { term, .. } in known {
             tx.mention(ord, &term);
         }
         tx.mention(ord, run.id.as_str());
@@ -169,7 +133,7 @@ impl Fork {
     }
 
     fn row(&self, tx: &Tx, origin: &RunRow) -> RunRow {
-        RunRow {
+        origin.forked(NewRun {
             id: self.id.clone(),
             ord: tx.next_event(),
             status: RunStatus::Ready,
@@ -179,32 +143,11 @@ impl Fork {
                 seq: self.from,
             }),
             forked_at: Some(self.snapshot),
-            recoveries: 0,
-            runnable_at: None,
-            worker: None,
-            epoch: Epoch(0),
-            ttl_ms: 0,
-            expires_at: None,
-            heartbeat_at: None,
-            signal: None,
             snapshot: self.snapshot,
             hash: self.hash,
             steps: self.from - 1,
-            committed: 0,
-            announced: 0,
-            at: None,
-            error_kind: None,
-            effects_unknown: false,
-            acknowledged: false,
-            looking: None,
-            busy_us: 0,
-            strip: Strip::default(),
-            usage: Usage::default(),
             created_at: tx.now,
             updated_at: tx.now,
-            started_at: None,
-            finished_at: None,
-            ..origin.clone()
-        }
+        })
     }
 }

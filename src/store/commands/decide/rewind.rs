@@ -53,7 +53,7 @@ impl Rewind {
         run.committed -= row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
         for mut step in self.steps {
             (step.status, step.given) = (StepStatus::Superseded, false);
-            step.update(tx.conn(), &id).await?;
+            step.update(tx.conn()).await?;
             run.became(&step);
         }
         run.announced += Announcements::open_again(tx.conn(), &id, self.to).await?;
