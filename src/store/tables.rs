@@ -37,11 +37,16 @@ pub static REFS: Table = plain(
 );
 pub static TERMS: Table = plain("terms", "ord, term", "ord, term");
 pub static USERS: Table = plain("users", "name", "name, role, created_at, disabled_at");
-pub static TOKENS: Table = plain(
-    "tokens",
-    "id",
-    "id, name, role, hash, created_at, revoked_at",
-);
+pub static TOKENS: Table = Table {
+    earlier: &[6],
+    ..plain(
+        "tokens",
+        "id",
+        "id, name, role, hash, created_at, revoked_at, owner, expires_at",
+    )
+};
+/// When a token or a session was last used: sealed, because sessions end when they were idle for long.
+pub static SEEN: Table = plain("seen", "hash", "hash, at");
 pub static SESSIONS: Table = plain(
     "sessions",
     "hash",
@@ -69,6 +74,7 @@ pub static SEALED: &[&Table] = &[
     &TOKENS,
     &SESSIONS,
     &SIGNIN_LINKS,
+    &SEEN,
 ];
 
 #[cfg(test)]

@@ -160,6 +160,11 @@ impl Server {
         Api::new(&self.base, &token.unwrap_or_else(|e| panic!("{e}")))
     }
 
+    /// What the server said on stdout.
+    pub fn said(&self) -> String {
+        self.process.said().unwrap_or_default()
+    }
+
     pub fn log(&self) -> &Path {
         self.process.log()
     }

@@ -117,6 +117,7 @@ impl Walk<'_> {
             &tables::TOKENS,
             &tables::SESSIONS,
             &tables::SIGNIN_LINKS,
+            &tables::SEEN,
             &tables::DECISIONS,
         ]
         .into_iter()
