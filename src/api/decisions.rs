@@ -17,11 +17,12 @@ const INBOX_PAGE: i64 = 20;
 #[cfg(feature = "ssr")]
 const DECISIONS_PAGE: i64 = 50;
 
+door!(DecideOne: Needs(Decide));
 /// Decides about a run or one of its steps. Pages ask for a reason; a blank one is refused.
 #[server(DecideOne, endpoint = "decisions/decide", input = Json, output = Json)]
 pub async fn decide(run: RunId, body: Decide) -> Result<DecideAnswer, AppError> {
-    use crate::domain::{Action, DecisionKind, Problem, wire::protocol::Check as _};
-    let author = super::authorise(Action::Decide)?;
+    use crate::domain::{DecisionKind, Problem, wire::protocol::Check as _};
+    let author = super::authorise::<DecideOne>()?;
     body.check()?;
     let silent = matches!(
         body.kind,
@@ -33,19 +34,21 @@ pub async fn decide(run: RunId, body: Decide) -> Result<DecideAnswer, AppError> 
     Ok(super::store()?.decide(run, author, body).await?)
 }
 
+door!(ReadDecisions: Needs(Read));
 /// The decisions about a run, newest first; `before` is the `next` of the page before.
 #[server(ReadDecisions, endpoint = "decisions/of_run", input = Json, output = Json)]
 pub async fn of_run(run: RunId, before: Option<i64>) -> Result<DecisionPage, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<ReadDecisions>()?;
     Ok(super::store()?
         .decisions(&run, before, DECISIONS_PAGE)
         .await?)
 }
 
+door!(ReadInbox: Needs(Read));
 /// Questions that wait for a person, oldest first.
 #[server(ReadInbox, endpoint = "decisions/inbox", input = Json, output = Json)]
 pub async fn inbox(cursor: Option<String>) -> Result<AsOf<InboxPage>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<ReadInbox>()?;
     let store = super::store()?;
     super::as_of(&store, store.inbox(cursor.as_deref(), INBOX_PAGE)).await
 }

@@ -232,6 +232,22 @@ impl Store {
         }
     }
 
+    /// The head of the chain at this entry.
+    pub async fn audit_head_at(&self, entry: i64) -> Result<Option<Hash>, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT hash FROM audit WHERE id = $1";
+        let row = conn.fetch_one(sql, params![entry]).await?;
+        row.map(|mut row| row.hash()).transpose()
+    }
+
+    /// The entry that has this head, if any; nothing indexes heads.
+    pub async fn audit_entry_of(&self, head: Hash) -> Result<Option<i64>, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT id FROM audit WHERE hash = $1 LIMIT 1";
+        let row = conn.fetch_one(sql, params![head]).await?;
+        row.map(|mut row| row.int()).transpose()
+    }
+
     /// Looks at the whole chain, entry by entry.
     pub async fn verify_audit(&self) -> Result<AuditVerified, Problem> {
         let read = async {

@@ -51,6 +51,7 @@ use crate::{
     aside::{LONG, aside, aside_with},
     domain::{
         RunId, Time, Trouble,
+        nouns::lifetime::Lifetime,
         tree::StateMax,
         wire::protocol::{STATE_MAX, VALUES_MAX},
     },
@@ -87,6 +88,8 @@ pub struct Store {
     looked: look::Looked,
     whole: verify::Whole,
     repeats: audit::Repeats,
+    /// A session that nothing was heard of for so long is over.
+    session_idle: Lifetime,
 }
 
 impl Store {
@@ -144,7 +147,14 @@ impl Store {
             looked: look::Looked::default(),
             whole: verify::Whole::default(),
             repeats: audit::Repeats::default(),
+            session_idle: access::SESSION_IDLE,
         })
+    }
+
+    /// With another idle time-out of sessions than the usual one.
+    pub fn with_session_idle(mut self, idle: Lifetime) -> Self {
+        self.session_idle = idle;
+        self
     }
 
     pub async fn migrate(&self) -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use super::{
     rows::{
-        announced, attempt, decision, lease, log_line, reference, request, run, session,
+        announced, attempt, decision, lease, log_line, reference, request, run, seen, session,
         signin_link, step, term, token, user,
     },
     snapshots::stored,
@@ -10,8 +10,8 @@ use super::{
 };
 
 pub use super::rows::{
-    session::TABLE as SESSIONS, signin_link::TABLE as SIGNIN_LINKS, token::TABLE as TOKENS,
-    user::TABLE as USERS,
+    seen::TABLE as SEEN, session::TABLE as SESSIONS, signin_link::TABLE as SIGNIN_LINKS,
+    token::TABLE as TOKENS, user::TABLE as USERS,
 };
 
 pub static SEALED: &[&Table] = &[
@@ -30,6 +30,7 @@ pub static SEALED: &[&Table] = &[
     &token::TABLE,
     &session::TABLE,
     &signin_link::TABLE,
+    &seen::TABLE,
 ];
 
 /// Tables whose rows need no more than their seals. The others are walked run by run: a run's row, its steps and its states.

@@ -106,9 +106,14 @@ impl Process {
         }
     }
 
+    /// What it said on stdout so far.
+    pub fn said(&self) -> Option<String> {
+        std::fs::read_to_string(&self.said).ok()
+    }
+
     /// The address it listens on, once it does.
     pub fn address(&self) -> Option<String> {
-        let said = std::fs::read_to_string(&self.said).ok()?;
+        let said = self.said()?;
         let (_, rest) = said.split_once("listening on http://")?;
         let (address, _) = rest.split_once('\n')?;
         Some(format!("http://{}", address.trim()))

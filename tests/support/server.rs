@@ -182,6 +182,11 @@ impl Server {
         Api::new(&self.base, &token.unwrap_or_else(|e| panic!("{e}")))
     }
 
+    /// What the server said on stdout.
+    pub fn said(&self) -> String {
+        self.process.said().unwrap_or_default()
+    }
+
     pub fn log(&self) -> &Path {
         self.process.log()
     }

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-use crate::domain::{nouns::time::Time, tree::hash::Hash};
+use crate::domain::{
+    nouns::{lifetime::Lifetime, time::Time},
+    tree::hash::Hash,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
@@ -30,6 +33,16 @@ pub enum Action {
     Decide,
     /// Manage people and tokens.
     Administer,
+}
+
+/// What a route or a server function asks of its caller; each declares it where it is defined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    /// Everybody may come in.
+    Open,
+    Needs(Action),
+    /// A page, or a form of one: who is not signed in is sent to the sign-in page.
+    Page(Action),
 }
 
 impl Role {
@@ -64,6 +77,9 @@ pub struct Principal {
     /// The address that the request came from, where it is known.
     #[serde(skip)]
     pub peer: Option<IpAddr>,
+    /// The person that a token belongs to, and ends with.
+    #[serde(skip)]
+    pub owner: Option<String>,
 }
 
 impl Principal {
@@ -73,6 +89,15 @@ impl Principal {
             name: name.into(),
             role,
             peer: None,
+            owner: None,
+        }
+    }
+
+    /// The person behind it: themselves, or whoever the token belongs to. What it makes ends with them.
+    pub fn person(&self) -> Option<&str> {
+        match self.kind {
+            Caller::Person => Some(&self.name),
+            Caller::Token => self.owner.as_deref(),
         }
     }
 }
@@ -91,6 +116,9 @@ pub struct User {
 pub struct Session {
     pub created_at: Time,
     pub expires_at: Time,
+    /// The last request, to the minute; not known of one that no request was made by since it could be.
+    #[serde(default)]
+    pub seen_at: Option<Time>,
     /// The one that asks.
     pub current: bool,
 }
@@ -103,6 +131,14 @@ pub struct Token {
     pub role: Role,
     pub created_at: Time,
     pub revoked_at: Option<Time>,
+    /// The person who made it: it ends with them.
+    #[serde(default)]
+    pub owner: Option<String>,
+    #[serde(default)]
+    pub expires_at: Option<Time>,
+    /// The last request, to the minute.
+    #[serde(default)]
+    pub used_at: Option<Time>,
 }
 
 /// Who may come in, as far as the reader may know it.
@@ -125,11 +161,26 @@ pub struct Managed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum Change {
-    AddUser { name: String, role: Role },
-    NewLink { name: String },
-    DisableUser { name: String },
-    CreateToken { name: String, role: Role },
-    RevokeToken { id: String },
+    AddUser {
+        name: String,
+        role: Role,
+    },
+    NewLink {
+        name: String,
+    },
+    DisableUser {
+        name: String,
+    },
+    CreateToken {
+        name: String,
+        role: Role,
+        /// How long it works; without end if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires: Option<Lifetime>,
+    },
+    RevokeToken {
+        id: String,
+    },
 }
 
 impl Change {

@@ -10,6 +10,7 @@ pub(super) mod log_line;
 pub(super) mod reference;
 pub(super) mod request;
 pub(super) mod run;
+pub(super) mod seen;
 pub(super) mod session;
 pub(super) mod signin_link;
 pub(super) mod step;

@@ -17,4 +17,9 @@ table! {
         created_at: Time,           once;
         revoked_at: Option<Time>,   later;
     }
+    since 8 {
+        /// The person whose token it is, and with whom it ends.
+        owner: Option<String>,      once;
+        expires_at: Option<Time>,   once;
+    }
 }

@@ -21,7 +21,7 @@ use crate::domain::{
     Problem, RunId,
     nouns::{
         audit::AuditVerified,
-        integrity::{Damage, Verified},
+        integrity::{AuditHead, Damage, Verified},
     },
 };
 
@@ -156,7 +156,10 @@ impl Walk<'_> {
                 self.damage(None, format!("audit entry {entry}"), why, Some(good));
                 Ok(())
             }
-            Ok(_) => Ok(()),
+            Ok(AuditVerified { entry, head, .. }) => {
+                self.found.audit = Some(AuditHead { entry, head });
+                Ok(())
+            }
             Err(error) => self.trouble(None, "the audit trail", error),
         }
     }

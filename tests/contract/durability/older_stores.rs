@@ -89,6 +89,10 @@ async fn rest_of_history(server: &Server) {
         .is(200);
     let added = json!({"change": {"change": "add_user", "name": "bo", "role": "viewer"}});
     api.post("/api/access/change", added).await.is(200);
+    let owned = ["token", "create", "--role", "viewer", "--name", "owned"];
+    let owned = [&owned[..], &["--owner", "bo", "--expires", "30d"]].concat();
+    let owned = server.store.command(&owned).await;
+    assert!(owned.status.success(), "{owned:?}");
     server.store.token("viewer", "gone").await.expect("a token");
     let revoked = server.store.command(&["token", "revoke", "gone"]).await;
     assert!(revoked.status.success(), "{revoked:?}");
