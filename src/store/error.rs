@@ -20,6 +20,9 @@ pub enum Error {
     /// The request breaks a rule, and what is named stays written nevertheless: no other refusal keeps anything.
     #[error("{1}")]
     RefusedBut(Kept, Problem),
+    /// What a command was prepared from has changed: it has to be prepared again.
+    #[error("the run changed while the request was checked: send it again")]
+    Outdated,
     /// Nothing can be written, whoever asks: a full disk, a lost file.
     #[error("{}", .0.detail())]
     Unwritable(Trouble),
@@ -95,6 +98,7 @@ impl Error {
                 tracing::error!(%what, "stored data is damaged");
                 Problem::new(Code::Corrupt, format!("stored data is damaged: {what}"))
             }
+            Self::Outdated => Problem::new(Code::Busy, self.to_string()),
             Self::Busy => Problem::new(Code::Busy, "the store is busy; try again shortly"),
             // Logged where it begins and ends, not for each request.
             Self::Unwritable(trouble) => unwritable(trouble),

@@ -17,7 +17,7 @@ use super::{
     engine::{CommitError, Connection, Engine, Param, params},
     error::Error,
     lease_end,
-    rows::{RunRow, attempt, run, step, text},
+    rows::{RunContent, RunRow, attempt, run, step, text},
     snapshots::{self, Held},
     tables,
     warm::Warm,
@@ -234,16 +234,20 @@ impl Tx {
         }
     }
 
-    /// The run with what only its own page needs. What is large was opened before the transaction, and counts if it is
-    /// still what is stored.
+    /// The run with what only its own page needs.
     pub async fn detail(&mut self, run: &RunRow) -> Result<RunDetail, Error> {
+        let content = self.content(run).await?;
+        run.detail_of(&mut self.conn, content).await
+    }
+
+    /// What is in a run and may be large. It was opened before the transaction, and counts if it is still what is stored.
+    pub async fn content(&mut self, run: &RunRow) -> Result<RunContent, Error> {
         let stored = run.stored_content(&mut self.conn).await?;
         let known = self.warm.content(&run.id);
-        let content = match known.filter(|it| it.stored == stored) {
-            Some(known) => known.content.clone(),
-            None => stored.open()?,
-        };
-        run.detail_of(&mut self.conn, content).await
+        match known.filter(|it| it.stored == stored) {
+            Some(known) => Ok(known.content.clone()),
+            None => stored.open(),
+        }
     }
 
     pub fn hold(&mut self, run: &RunId, held: Held) {
@@ -265,6 +269,15 @@ impl Tx {
     /// The next number of the one counter: orders runs and decisions too.
     pub fn next_event(&self) -> i64 {
         self.event + 1
+    }
+
+    /// The number of the newest event of a run, with what earlier commands of the group are about to write.
+    pub async fn newest_event(&mut self, run: &RunId) -> Result<i64, Error> {
+        let mut latest = self.events.iter().rev();
+        match latest.find(|(event, _)| event.run == *run) {
+            Some((event, _)) => Ok(event.id),
+            None => newest_event(&mut self.conn, run).await,
+        }
     }
 
     pub fn emit(&mut self, run: &RunId, seq: Option<i64>, kind: EventKind, data: Value) {
@@ -355,4 +368,13 @@ impl Tx {
             .await?;
         Ok(())
     }
+}
+
+/// The number of the newest event of a run: what was read before it and what is read after it is the same as long as
+/// it stays, because everything that happens to a run's steps is an event.
+pub async fn newest_event(conn: &mut dyn Connection, run: &RunId) -> Result<i64, Error> {
+    let sql = "SELECT MAX(id) FROM events WHERE run = $1";
+    let row = conn.fetch_one(sql, params![run.as_str()]).await?;
+    let newest = row.map(|mut row| row.opt_int()).transpose()?;
+    Ok(newest.flatten().unwrap_or(0))
 }

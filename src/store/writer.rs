@@ -90,7 +90,13 @@ struct Pending<C: Command> {
     answer: Option<Result<C::Answer, Error>>,
     /// The answer is a refusal that stands: it is not applied again.
     refused: bool,
-    reply: oneshot::Sender<Result<C::Answer, Error>>,
+    reply: oneshot::Sender<Written<C>>,
+}
+
+/// What became of a command, which comes back with its answer: it may have to be prepared again.
+pub struct Written<C: Command> {
+    pub answer: Result<C::Answer, Error>,
+    pub command: C,
 }
 
 #[async_trait]
@@ -113,13 +119,17 @@ impl<C: Command> Job for Pending<C> {
     }
 
     fn answer(self: Box<Self>) {
+        let answer = self.answer.unwrap_or(Err(Error::Busy));
+        let command = self.command;
         // A caller that went away does not want the answer; what it asked for stays done.
-        let _ = self.reply.send(self.answer.unwrap_or(Err(Error::Busy)));
+        let _ = self.reply.send(Written { answer, command });
     }
 
     fn refuse(self: Box<Self>, error: Error) {
         let answer = self.answer.filter(|_| self.refused);
-        let _ = self.reply.send(answer.unwrap_or(Err(error)));
+        let answer = answer.unwrap_or(Err(error));
+        let command = self.command;
+        let _ = self.reply.send(Written { answer, command });
     }
 }
 
@@ -164,7 +174,7 @@ impl Writer {
         self.lived.store(now.0, Ordering::Release);
     }
 
-    pub async fn write<C: Command>(&self, command: C) -> Result<C::Answer, Error> {
+    pub async fn write<C: Command>(&self, command: C) -> Result<Written<C>, Error> {
         let (reply, answer) = oneshot::channel();
         let queue = match command.heavy() {
             true => &self.heavy,
@@ -177,7 +187,7 @@ impl Writer {
             reply,
         });
         queue.send(job).await.map_err(|_| Error::Busy)?;
-        answer.await.map_err(|_| Error::Busy)?
+        answer.await.map_err(|_| Error::Busy)
     }
 }
 

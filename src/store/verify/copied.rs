@@ -17,6 +17,11 @@ pub async fn sound(conn: &mut dyn Connection, run: &RunRow, before: i64) -> Resu
     steps(conn, run, before).await?;
     let earlier = |key: &[Param]| matches!(key, [_, Param::Int(Some(seq)), _] if *seq < before);
     rows(conn, run, &attempt::TABLE, earlier).await?;
+    beside_steps(conn, run).await
+}
+
+/// What the run announced, referred to and is found by.
+pub async fn beside_steps(conn: &mut dyn Connection, run: &RunRow) -> Result<(), Error> {
     rows(conn, run, &announced::TABLE, |_| true).await?;
     rows(conn, run, &tables::REFS, |_| true).await?;
     let sql = "SELECT ord, term, seal FROM terms WHERE ord = $1";
@@ -52,6 +57,34 @@ async fn steps(conn: &mut dyn Connection, run: &RunRow, before: i64) -> Result<(
         Some(mut row) => Err(damaged(row.int()?, "an attempt is missing".into())),
         None => Ok(()),
     }
+}
+
+/// One step with all that lies in it.
+pub async fn step(conn: &mut dyn Connection, run: &RunRow, seq: i64) -> Result<(), Error> {
+    let found = conn
+        .fetch_one(STEPS, params![run.id.as_str(), seq - 1, 1i64])
+        .await?;
+    match found.map(|row| step_of(run, row)).transpose()? {
+        Some(found) if found == seq => Ok(()),
+        _ => Err(Error::damaged(format!(
+            "step {seq} of run {}: it is missing",
+            run.id
+        ))),
+    }
+}
+
+/// One attempt with all that lies in it.
+pub async fn attempt(
+    conn: &mut dyn Connection,
+    run: &RunRow,
+    seq: i64,
+    attempt: i64,
+) -> Result<(), Error> {
+    let before = params![run.id.as_str(), seq, attempt - 1];
+    let found = attempt::TABLE.page(conn, Some(&run.id), &before, 1).await?;
+    found
+        .into_iter()
+        .try_for_each(|row| attempt::TABLE.sound(row.rest()))
 }
 
 /// The rows of a run whose key is wanted; they come in the order of their keys, the wanted ones first.

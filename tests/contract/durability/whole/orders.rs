@@ -218,7 +218,8 @@ impl Order {
             Edit => json!({"kind": "edit", "state": {"n": 9}}),
             Rewind => json!({"kind": "rewind", "step": 2, "again": [3]}),
             Fork => json!({"kind": "fork", "again": [3]}),
-            ForkFromBefore => json!({"kind": "fork", "step": 2, "again": [3]}),
+            // Step 2 is left behind: damaged, it has to be named as an effect that may have happened.
+            ForkFromBefore => json!({"kind": "fork", "step": 2, "again": [2, 3]}),
             Pause => json!({"kind": "pause"}),
             Cancel => json!({"kind": "cancel"}),
             Acknowledge => json!({"kind": "acknowledge"}),
