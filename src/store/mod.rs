@@ -63,6 +63,9 @@ use snapshots::Held;
 use warm::Warm;
 use writer::Writer;
 
+/// How often a command is prepared while others change what it is prepared from.
+const PREPARED_MAX: usize = 5;
+
 /// What was read, unless it is damaged: what is prepared from it is then left to the command, which refuses.
 fn sound<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
     match read {
@@ -217,10 +220,18 @@ impl Store {
         self.engine.read().await?.now().await
     }
 
-    /// Prepares the command, then lets the writer apply it.
+    /// Prepares the command, then lets the writer apply it; again, if what it was prepared from has changed meanwhile.
     pub async fn write<C: Command>(&self, mut command: C) -> Result<C::Answer, Error> {
+        for _ in 1..PREPARED_MAX {
+            command.prepare(self).await?;
+            let written = self.writer.write(command).await?;
+            match written.answer {
+                Err(Error::Outdated) => command = written.command,
+                answer => return answer,
+            }
+        }
         command.prepare(self).await?;
-        self.writer.write(command).await
+        self.writer.write(command).await?.answer
     }
 
     /// The run's newest state, read before the writer needs it and kept at hand for it: a large one takes seconds.

@@ -24,6 +24,7 @@ use crate::{
     store::{
         Error, Store,
         content::Content,
+        error::Kept,
         rows::{AttemptRow, RunRow, StepRow, attempt, step},
         snapshots::{self, Change, Held, Packed},
         tx::Tx,
@@ -125,7 +126,7 @@ impl Command for Commit {
         }
         if !holds(&run, self.body.epoch) {
             self.keep_evidence(tx, &attempt).await?;
-            return Err(Problem::lease_lost().into());
+            return Err(Error::RefusedBut(Kept::LateEvidence, Problem::lease_lost()));
         }
         if !matches!(attempt.outcome, Outcome::Running | Outcome::Given) {
             let detail = format!("attempt {} is over: {}", attempt.attempt, attempt.outcome);
@@ -289,10 +290,9 @@ impl Commit {
         );
         let next = match self.body.next.as_ref().zip(ready.next.as_ref()) {
             None => None,
-            Some((next, brings)) => Some(match begin(tx, run, next, brings).await {
+            Some((next, brings)) => Some(match begin(tx, run, next, brings).await? {
                 Ok(begun) => NextAnswer::Begun(Box::new(begun)),
-                Err(Error::Refused(problem)) => NextAnswer::Refused { code: problem.code },
-                Err(error) => return Err(error),
+                Err(problem) => NextAnswer::Refused { code: problem.code },
             }),
         };
         let answer = CommitAnswer {

@@ -12,6 +12,7 @@ use crate::{
     store::{
         Error, Store,
         engine::params,
+        error::Kept,
         lease_end,
         rows::{RunRow, lease::LeaseRow, sealed},
         table::Declared as _,
@@ -36,6 +37,7 @@ impl Command for Lease {
 
     async fn apply(&self, tx: &mut Tx) -> Result<LeaseAnswer, Error> {
         let mut run = tx.run(&self.run).await?;
+        let taken_over = run.lease().is_some();
         if let Some(lease) = run.lease() {
             if !(self.body.takeover && lease.worker == self.body.worker) {
                 let detail = format!(
@@ -57,11 +59,14 @@ impl Command for Lease {
                 run.status
             );
             let problem = Problem::new(Code::RunNotRunnable, detail).with("status", run.status);
-            return Err(match asleep {
+            let problem = match asleep {
                 true => problem.with("runnable_at", run.runnable_at),
                 false => problem,
-            }
-            .into());
+            };
+            return Err(match taken_over {
+                true => Error::RefusedBut(Kept::Takeover, problem),
+                false => problem.into(),
+            });
         }
         grant(tx, run, &self.body).await
     }

@@ -24,7 +24,7 @@ const SHOWN: i64 = 100;
 
 table! {
     /// An attempt as it is stored.
-    pub struct AttemptRow in attempts by (run, seq, attempt), listed by sealed_columns, (forked by AttemptInFork);
+    pub struct AttemptRow in attempts by (run, seq, attempt), listed by sealed_columns, (copied by statements);
 
     since 7 {
         run: RunId,                    once,    given;
@@ -67,8 +67,6 @@ macro_rules! columns {
 }
 
 pub static INSERT: Bulk = Bulk::insert(&TABLE, &["input"]);
-/// An attempt of a fork.
-pub static COPY: Bulk = Bulk::copy(&TABLE);
 pub static END: Bulk = Bulk::update(&TABLE, &["error"]);
 static PROGRESS: Bulk = Bulk::update(&TABLE, &[]);
 static PARTIAL: Bulk = Bulk::update(&TABLE, &["partial"]);

@@ -5,7 +5,7 @@ mod listed;
 mod write;
 
 pub(in crate::store) use find::steps;
-pub use write::{COPY, INSERT, SETTLE};
+pub use write::{INSERT, SETTLE};
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ use crate::{
 
 table! {
     /// A step as it is stored.
-    pub struct StepRow in steps by (run, seq), listed by columns, (forked by StepInFork);
+    pub struct StepRow in steps by (run, seq), listed by columns, (copied by statements);
 
     since 7 {
         run: RunId,                                    once,    given;

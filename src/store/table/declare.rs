@@ -171,6 +171,8 @@ macro_rules! in_fork {
 macro_rules! forks {
     (stays $row:ident $fields:tt $noted:tt) => {};
     (chained $row:ident $fields:tt $noted:tt) => {};
+    // Every line must still say how a fork gets its column: the statements are made from that.
+    ((copied by statements) $row:ident {$({$field:ident: $type:ty; $fork:ident})+} {$($noted:ident)*}) => {};
     ((forked by $given:ident) $row:ident {$({$field:ident: $type:ty; $fork:ident})+} {$($noted:ident)*}) => {
         $crate::store::table::given! { $given {} $({$field: $type; $fork})+ }
 

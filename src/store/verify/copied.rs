@@ -15,9 +15,9 @@ use crate::store::{
 pub async fn sound(conn: &mut dyn Connection, run: &RunRow, before: i64) -> Result<(), Error> {
     steps(conn, run, before).await?;
     let earlier = |key: &[Param]| matches!(key, [_, Param::Int(Some(seq)), _] if *seq < before);
-    rows(conn, run, &attempt::TABLE, earlier).await?;
-    rows(conn, run, &announced::TABLE, |_| true).await?;
-    rows(conn, run, &reference::TABLE, |_| true).await?;
+    rows(conn, run, &attempt::TABLE, Vec::new(), earlier).await?;
+    rows(conn, run, &announced::TABLE, Vec::new(), |_| true).await?;
+    rows(conn, run, &reference::TABLE, Vec::new(), |_| true).await?;
     TermRow::select(conn, "WHERE ord = $1", params![run.ord]).await?;
     Ok(())
 }
@@ -49,14 +49,29 @@ async fn steps(conn: &mut dyn Connection, run: &RunRow, before: i64) -> Result<(
     }
 }
 
-/// The rows of a run whose key is wanted; they come in the order of their keys, the wanted ones first.
+/// One step with its attempts, and all that lies in them.
+pub async fn step(conn: &mut dyn Connection, run: &RunRow, seq: i64) -> Result<(), Error> {
+    let found = steps_page(conn, &run.id, seq - 1, 1).await?.into_iter();
+    match found.map(|row| step_of(run, row)).next().transpose()? {
+        Some(found) if found == seq => {}
+        _ => {
+            let place = format!("step {seq} of run {}: it is missing", run.id);
+            return Err(Error::damaged(place));
+        }
+    }
+    let first = params![run.id.as_str(), seq, 0i64];
+    let of_step = |key: &[Param]| matches!(key, [_, Param::Int(Some(of)), _] if *of == seq);
+    rows(conn, run, &attempt::TABLE, first, of_step).await
+}
+
+/// The rows of a run after this key whose own key is wanted; they come in the order of their keys, the wanted ones first.
 async fn rows(
     conn: &mut dyn Connection,
     run: &RunRow,
     table: &'static Table,
+    mut after: Vec<Param>,
     wanted: impl Fn(&[Param]) -> bool,
 ) -> Result<(), Error> {
-    let mut after = Vec::new();
     loop {
         let found = table.page(conn, Some(&run.id), &after, PAGE).await?;
         let more = found.len() as i64 == PAGE;

@@ -13,8 +13,6 @@ use crate::{
 };
 
 pub static INSERT: Bulk = Bulk::insert(&TABLE, &["input", "gate", "links", "ord"]);
-/// A step of a fork.
-pub static COPY: Bulk = Bulk::copy(&TABLE);
 static UPDATE: Bulk = Bulk::update(&TABLE, &[]);
 pub static SETTLE: Bulk = Bulk::update(&TABLE, &["result", "result_hash", "error"]);
 

@@ -1,17 +1,16 @@
-//! The rows that a fork gets from its origin: each table's declaration says which columns come along as they are.
+//! What a fork gets from its origin beside steps and attempts: announcements and references. They are few, and a worker may have
+//! looked at a reference a moment ago, so they are copied in the transaction itself.
 
 use crate::{
-    domain::{Outcome, RunId, StepStatus},
+    domain::RunId,
     store::{
         Error,
         bulk::Bulk,
         engine::{Connection, Param, Row, params},
         rows::{
-            AttemptRow, RunRow, StepRow,
+            RunRow,
             announced::{self, AnnouncedInFork, AnnouncedRow},
-            attempt::{self, AttemptInFork},
             reference::{self, RefInFork, RefRow},
-            step::{self, StepInFork},
         },
         table::{Declared as _, Table},
     },
@@ -21,22 +20,16 @@ use crate::{
 const PAGE: i64 = 200;
 
 /// What is copied, to the run that is given.
-pub struct Copy<'a> {
+pub struct Beside<'a> {
     pub origin: &'a RunId,
     /// The first step that is not shared.
     pub from: i64,
 }
 
-impl Copy<'_> {
-    /// Steps, attempts, announcements and references; the run learns what it has of them.
+impl Beside<'_> {
+    /// The run learns how much of it is still announced.
     pub async fn all(&self, conn: &mut dyn Connection, run: &mut RunRow) -> Result<(), Error> {
-        self.rows(conn, &step::TABLE, &step::COPY, |row| self.step(row, run))
-            .await?;
         let to = run.id.clone();
-        self.rows(conn, &attempt::TABLE, &attempt::COPY, |row| {
-            self.attempt(row, &to)
-        })
-        .await?;
         self.rows(conn, &announced::TABLE, &announced::COPY, |row| {
             self.announced(row, run)
         })
@@ -47,44 +40,6 @@ impl Copy<'_> {
             Ok(Some(reference::COPY.row(copy.values(), params![])))
         })
         .await
-    }
-
-    /// Settled steps come along as they are; what was open in the origin is not this run's, and only seen.
-    fn step(&self, mut row: Row, run: &mut RunRow) -> Result<Option<Vec<Param>>, Error> {
-        let step = StepRow::read(&mut row)?.undamaged()?;
-        if step.seq >= self.from {
-            return Ok(None);
-        }
-        let status = match step.status {
-            StepStatus::Committed | StepStatus::Skipped => step.status,
-            StepStatus::Failed if step.retry_at.is_none() => step.status,
-            _ => StepStatus::Superseded,
-        };
-        let copy = step.forked(StepInFork {
-            run: run.id.clone(),
-            status,
-        });
-        run.strip.set(copy.seq, copy.status, copy.attempts);
-        run.committed += i64::from(copy.status == StepStatus::Committed);
-        let beside = step::TABLE.beside_in_fork(row.rest(), &[("ord", run.ord.into())])?;
-        Ok(Some(step::COPY.row(copy.values(), beside)))
-    }
-
-    /// Nobody works on it here.
-    fn attempt(&self, mut row: Row, to: &RunId) -> Result<Option<Vec<Param>>, Error> {
-        let attempt = AttemptRow::sound(&mut row)?;
-        if attempt.seq >= self.from {
-            return Ok(None);
-        }
-        let copy = attempt.forked(AttemptInFork {
-            run: to.clone(),
-            outcome: match attempt.outcome {
-                Outcome::Running => Outcome::Crashed,
-                outcome => outcome,
-            },
-        });
-        let beside = attempt::TABLE.beside_in_fork(row.rest(), &[])?;
-        Ok(Some(attempt::COPY.row(copy.values(), beside)))
     }
 
     /// What a step that is not shared had met is open again.
