@@ -34,7 +34,7 @@ pub enum Command {
         #[command(flatten)]
         store: StoreArgs,
     },
-    /// Shut a person out: sessions end, links do not open
+    /// Shut a person out: sessions and their tokens end, links do not open
     Disable {
         name: String,
         #[command(flatten)]

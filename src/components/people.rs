@@ -92,10 +92,7 @@ pub fn Tokens(tokens: Vec<Token>, #[prop(into)] on_change: Callback<Change>) -> 
                     "since " <Moment at=token.created_at/>
                     {token.owner.map(|owner| view! { " · of " <bdi>{owner}</bdi> })}
                     {token.expires_at.map(|at| view! { " · ends " <Moment at/> })}
-                    {match token.used_at {
-                        Some(at) => view! { " · last used " <Moment at/> }.into_any(),
-                        None => " · not used yet".into_any(),
-                    }}
+                    {token.used_at.map(|at| view! { " · last used " <Moment at/> })}
                 </td>
                 <td role="cell" class="cell-state">
                     {token.revoked_at.map(|at| view! { "revoked " <Moment at/> })}

@@ -50,8 +50,13 @@ async fn callers(server: &Server) -> Vec<Caller> {
     done(server, &["token", "revoke", "revoked"]).await;
     all.push(bearer("a revoked token", &revoked, None));
     let disabled = Browser::signed_in(server, "dora", "admin").await;
+    let hers = ["token", "create", "--role", "admin", "--name", "hers"];
+    let hers = [&hers[..], &["--owner", "dora"]].concat();
+    let hers = server.store.command(&hers).await;
+    let hers = String::from_utf8_lossy(&hers.stdout).trim().to_owned();
     done(server, &["user", "disable", "dora"]).await;
     all.push(session("a disabled person", &disabled, None));
+    all.push(bearer("a disabled person's token", &hers, None));
     let ended = Browser::signed_in(server, "ed", "admin").await;
     let out = ended.posts("/signout", "").await;
     assert_eq!(out.status(), 303);

@@ -177,7 +177,8 @@ fn missing(was: &Value, is: &Value, place: &str) -> Option<String> {
     match (was, is) {
         (Value::Object(was), Value::Object(is)) => was
             .iter()
-            .filter(|(key, _)| *key != "now")
+            // The upgrade itself changes the number of the schema.
+            .filter(|(key, _)| !["now", "schema"].contains(&key.as_str()))
             .find_map(|(key, was)| {
                 let is = is.get(key).unwrap_or(&Value::Null);
                 missing(was, is, &format!("{place} › {key}"))
