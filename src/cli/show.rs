@@ -1,6 +1,6 @@
 //! `step47 show`: a run, or its state at a snapshot.
 
-use super::{Failure, StoreArgs, runs, say::say};
+use super::{Failure, runs, say::say, source::SourceArgs};
 use crate::domain::RunId;
 
 /// Show a run with its steps, or with --at its state at a snapshot
@@ -14,15 +14,15 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    store: StoreArgs,
+    source: SourceArgs,
 }
 
 pub async fn run(args: Args) -> Result<(), Failure> {
-    let store = args.store.open().await?;
+    let source = args.source.open().await?;
     let Some(n) = args.at else {
-        return runs::show(&store, &args.run, args.json).await;
+        return runs::show(&source, &args.run, args.json).await;
     };
-    let found = store.snapshot(&args.run, n).await?;
+    let found = source.snapshot(&args.run, n).await?;
     let text = match args.json {
         true => serde_json::to_string_pretty(&found)?,
         false => serde_json::to_string_pretty(&found.state)?,

@@ -67,7 +67,7 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             say!("{secret}");
         }
         Command::List { json, store } => {
-            let tokens = store.open().await?.tokens().await?;
+            let tokens = store.existing().await?.tokens().await?;
             if json {
                 say!("{}", serde_json::to_string_pretty(&tokens)?);
                 return Ok(());

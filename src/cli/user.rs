@@ -58,7 +58,7 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             say!("{}/signin?token={link}", public_url.trim_end_matches('/'));
         }
         Command::List { json, store } => {
-            let users = store.open().await?.users().await?;
+            let users = store.existing().await?.users().await?;
             if json {
                 say!("{}", serde_json::to_string_pretty(&users)?);
                 return Ok(());

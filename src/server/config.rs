@@ -14,7 +14,8 @@ use std::{
 pub use crate::store::redacted;
 use crate::{domain::nouns::lifetime::Lifetime, store::access::SESSION_IDLE};
 
-const BODY_MAX: usize = 32 << 20;
+/// Bytes of one request's body.
+pub const BODY_MAX: usize = 32 << 20;
 /// Pages that may follow live on one server.
 const VIEWERS_MAX: usize = 2_000;
 

@@ -40,7 +40,7 @@ mod warm;
 mod workers;
 mod writer;
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 use tokio::sync::watch;
 
 pub use error::Error;
@@ -101,6 +101,14 @@ impl Store {
         let store = Self::connect(url, STATE_MAX).await?;
         store.migrate().await?;
         Ok(store)
+    }
+
+    /// The file of an embedded store, if it is not there: to open it would make a new one.
+    pub fn missing(url: &str) -> Result<Option<PathBuf>, Error> {
+        match url.split_once(':') {
+            Some(("sqlite", _)) => sqlite::missing(url),
+            _ => Ok(None),
+        }
     }
 
     /// Opens without migrating.

@@ -64,9 +64,14 @@ pub enum Caller {
     Person,
     /// A program, by a bearer token.
     Token,
+    /// Whoever may open the store itself, by a command: nobody let them in, and nobody knows who it was.
+    #[serde(rename = "command line")]
+    CommandLine,
 }
 
-crate::domain::nouns::status::words!(Caller { Person = "person", Token = "token" });
+crate::domain::nouns::status::words!(Caller {
+    Person = "person", Token = "token", CommandLine = "command line",
+});
 
 /// Who a request comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
