@@ -103,6 +103,7 @@ impl Principal {
         match self.kind {
             Caller::Person => Some(&self.name),
             Caller::Token => self.owner.as_deref(),
+            Caller::CommandLine => None,
         }
     }
 }
