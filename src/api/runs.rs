@@ -51,12 +51,9 @@ pub async fn size(alike: Alike) -> Result<i64, AppError> {
 /// Pauses or cancels several runs, each by a decision of its own; one that is refused stops no other.
 #[server(DecideMany, endpoint = "runs/decide_many", input = Json, output = Json)]
 pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
-    use crate::{
-        domain::{
-            Action, DecisionKind, Problem,
-            wire::protocol::{Check as _, Decide},
-        },
-        store::{Error, commands::Decision},
+    use crate::domain::{
+        Action, DecisionKind, Problem,
+        wire::protocol::{Check as _, Decide},
     };
     let author = super::authorise(Action::Decide)?;
     if !matches!(order.kind, DecisionKind::Pause | DecisionKind::Cancel) {
@@ -77,8 +74,9 @@ pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
             ..Decide::new(order.kind)
         };
         body.check()?;
-        let command = Decision::new(run.clone(), author.clone(), body);
-        let refused = store.write(command).await.map_err(Error::problem).err();
+        // A refusal goes to the audit trail like that of any other decision.
+        let answer = store.decide(run.clone(), author.clone(), body).await;
+        let refused = answer.err();
         decided.push(Decided {
             run,
             refused: refused.map(|problem| problem.detail),
@@ -121,7 +119,10 @@ pub async fn some(ids: Vec<RunId>) -> Result<AsOf<Vec<Run>>, AppError> {
 
 #[server(endpoint = "runs/one", input = Json, output = Json)]
 pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
-    use crate::domain::{Code, StepStatus, views::sheet::Usual};
+    use crate::domain::{
+        Code, StepStatus,
+        views::sheet::{Aftermath, Usual},
+    };
     super::authorise(crate::domain::Action::Read)?;
     let store = super::store()?;
     super::as_of(&store, async {
@@ -140,7 +141,11 @@ pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
             Some(at) => Usual::of(store.durations_before(&id, at.seq, &at.name).await?),
             None => None,
         };
-        Ok(RunSheet::of(detail, saved_until, usual))
+        let after = match store.aftermath(&id).await {
+            Err(problem) if problem.code == Code::Corrupt => Aftermath::default(),
+            known => known?,
+        };
+        Ok(RunSheet::of(detail, saved_until, usual, after))
     })
     .await
 }

@@ -4,6 +4,7 @@
 #![deny(clippy::print_stdout)]
 
 mod agent;
+mod audit;
 mod decide;
 mod demo;
 mod diff;
@@ -73,6 +74,7 @@ enum Command {
     User(user::Command),
     Migrate(migrate::Args),
     Verify(verify::Args),
+    Audit(audit::Args),
     Plan(plan::Args),
     /// Run a crashed or failed step again
     Retry(decide::RetryArgs),
@@ -103,7 +105,7 @@ enum Command {
 }
 
 /// Which store a command works on.
-#[derive(clap::Args, Clone)]
+#[derive(Debug, clap::Args, Clone)]
 pub struct StoreArgs {
     /// sqlite:FILE or postgres://USER@HOST/DATABASE
     #[arg(long, env = "STEP47_STORE", hide_env_values = true, value_name = "URL")]
@@ -142,6 +144,7 @@ pub fn main() -> ExitCode {
             Command::User(command) => user::run(command).await,
             Command::Migrate(args) => migrate::run(args).await,
             Command::Verify(args) => verify::run(args).await,
+            Command::Audit(args) => audit::run(args).await,
             Command::Plan(args) => plan::run(args).await,
             Command::Retry(args) => decide::retry(args).await,
             Command::Commit(args) => decide::settle(DecisionKind::Commit, args).await,

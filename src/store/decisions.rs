@@ -2,13 +2,14 @@
 
 use super::{
     Error, Store,
-    commands::Decision as Command,
+    commands::{Decision as Command, Key, Once},
     engine::{Connection, Param, Row, params},
+    rows::StepRow,
     tables,
 };
 use crate::domain::{
     Principal, Problem, RunId,
-    rules::decision::{Decision, DecisionPage},
+    rules::decision::{Decision, DecisionPage, NamedStep},
     wire::protocol::{Decide, DecideAnswer},
 };
 
@@ -19,8 +20,21 @@ impl Store {
         author: Principal,
         body: Decide,
     ) -> Result<DecideAnswer, Problem> {
+        self.decide_once(run, author, body, None).await
+    }
+
+    /// The same, recognised when it is sent again: an answer that got lost can be asked for. A refusal goes to the audit
+    /// trail.
+    pub async fn decide_once(
+        &self,
+        run: RunId,
+        author: Principal,
+        body: Decide,
+        key: Option<Key>,
+    ) -> Result<DecideAnswer, Problem> {
         let (kind, step) = (body.kind, body.step);
         let command = Command::new(run.clone(), author.clone(), body);
+        let command = Once { command, key };
         let decided = self.write(command).await.map_err(Error::problem);
         if let Err(problem) = &decided {
             self.refused_decision(&author, &run, kind, step, problem)
@@ -49,6 +63,35 @@ impl Store {
     }
 }
 
+/// Decisions of a run that are looked through for one step.
+const ABOUT_MAX: i64 = 500;
+/// Effects that a rewind left behind and that are named.
+const NAMED_MAX: usize = 20;
+
+/// What was decided about one step, newest first: about itself, by a resume, or by a rewind past it.
+pub(super) async fn about(
+    conn: &mut dyn Connection,
+    run: &RunId,
+    step: &StepRow,
+) -> Result<Vec<Decision>, Error> {
+    let newest =
+        "WHERE run = $1 AND (step = $2 OR kind IN ('resume', 'rewind')) ORDER BY id DESC LIMIT $3";
+    let found = some(conn, newest, params![run.as_str(), step.seq, ABOUT_MAX]).await?;
+    let about = |it: &Decision| it.is_about(step.seq, step.begun_at);
+    let mut about: Vec<_> = found.into_iter().filter(about).collect();
+    for decision in &mut about {
+        for seq in decision.again.iter().take(NAMED_MAX) {
+            let named = StepRow::between(conn, run, *seq, *seq).await?;
+            let named = named.into_iter().filter(|it| !it.damaged);
+            decision.effects.extend(named.map(|it| NamedStep {
+                step: it.seq,
+                name: it.name,
+            }));
+        }
+    }
+    Ok(about)
+}
+
 /// The decisions that the rest of the statement chooses.
 pub(super) async fn some(
     conn: &mut dyn Connection,
@@ -71,16 +114,18 @@ pub(super) async fn shown(
 
 fn decision(mut row: Row) -> Result<Decision, Error> {
     let (id, _run) = (row.int()?, row.text()?);
-    Ok(Decision {
-        id,
-        kind: row.word()?,
-        author: row.text()?,
-        reason: row.opt_text()?,
-        step: row.opt_int()?,
-        version: row.int()?,
-        text: row.sealed::<Decide>()?.text,
+    let (kind, author, reason) = (row.word()?, row.text()?, row.opt_text()?);
+    let (step, version) = (row.opt_int()?, row.int()?);
+    let body: Decide = row.sealed()?;
+    let bare = Decision {
         at: row.time()?,
         snapshot: row.opt_int()?,
         new_run: row.opt_word()?,
+        ..Decision::bare(id, kind, author, version)
+    };
+    Ok(Decision {
+        reason,
+        step,
+        ..bare.saying(&body)
     })
 }

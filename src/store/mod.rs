@@ -33,6 +33,7 @@ mod steps;
 mod tables;
 mod timeline;
 mod tx;
+mod undone;
 pub mod verify;
 mod warm;
 mod workers;

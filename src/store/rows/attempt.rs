@@ -40,13 +40,15 @@ pub struct AttemptRow {
     pub answer: Option<Value>,
     pub usage: Option<Usage>,
     pub log_lines: i64,
+    /// The key that it was given for the outside provider; attempts that no worker made have none.
+    pub idempotency_key: Option<String>,
     pub has_evidence: bool,
 }
 
 macro_rules! sealed_columns {
     () => {
         "run, seq, attempt, worker, epoch, base, begun_at, heartbeat_at, ended_at, outcome, body, answer, \
-         input_tokens, output_tokens, cost_usd, log_lines"
+         input_tokens, output_tokens, cost_usd, log_lines, idempotency_key"
     };
 }
 macro_rules! columns {
@@ -63,15 +65,15 @@ pub static TABLE: Table = Table {
     name: "attempts",
     key: "run, seq, attempt",
     columns: sealed_columns!(),
-    earlier: &[],
+    earlier: &[16],
     sealed: &["input", "error", "partial", "evidence"],
     checked: &[],
 };
 
 pub static INSERT: Bulk = Bulk {
     before: "INSERT INTO attempts (run, seq, attempt, worker, epoch, base, begun_at, outcome, input, \
-         log_lines, seal) VALUES ",
-    columns: 11,
+         log_lines, idempotency_key, seal) VALUES ",
+    columns: 12,
     after: "",
 };
 
@@ -109,6 +111,7 @@ impl AttemptRow {
                 }),
             },
             log_lines: row.int()?,
+            idempotency_key: row.opt_text()?,
             has_evidence: false,
         };
         if !row.end_seal()? {
@@ -141,6 +144,7 @@ impl AttemptRow {
             usage.output_tokens,
             usage.cost_usd,
             self.log_lines,
+            self.idempotency_key.as_deref(),
         ]
     }
 
@@ -186,6 +190,7 @@ impl AttemptRow {
             self.outcome.as_str(),
             input.map(Content::sealed),
             self.log_lines,
+            self.idempotency_key.as_deref(),
             TABLE.seal(&self.values()),
         ]
     }
@@ -307,6 +312,7 @@ impl AttemptRow {
                 usage: known.usage,
                 evidence: row.opt_sealed()?,
                 input: row.opt_sealed()?,
+                idempotency_key: known.idempotency_key,
             })
         };
         rows.into_iter().rev().map(read).collect()

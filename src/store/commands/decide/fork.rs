@@ -39,11 +39,10 @@ const STEPS: &str = "INSERT INTO steps (run, seq, key, name, kind, tool, input, 
      ELSE 'superseded' END, attempts, failures, generation, told, 0, unknown, given, decision, snapshot, NULL, result, \
      result_hash, error, cost_usd, begun_at, ended_at, $4, state_change, keyed_at FROM steps WHERE run = $1 AND seq < $3";
 const ATTEMPTS: &str = "INSERT INTO attempts (run, seq, attempt, worker, epoch, base, begun_at, heartbeat_at, ended_at, \
-     outcome, input, error, body, answer, input_tokens, output_tokens, cost_usd, log_lines) \
+     outcome, input, error, body, answer, input_tokens, output_tokens, cost_usd, log_lines, idempotency_key) \
      SELECT $2, seq, attempt, worker, 0, base, begun_at, heartbeat_at, ended_at, \
      CASE outcome WHEN 'running' THEN 'crashed' ELSE outcome END, input, error, body, answer, \
-     input_tokens, output_tokens, cost_usd, 0 FROM attempts WHERE run = $1 AND seq < $3 \
-";
+     input_tokens, output_tokens, cost_usd, 0, idempotency_key FROM attempts WHERE run = $1 AND seq < $3";
 const ANNOUNCED: &str = "INSERT INTO announced (run, idx, key, name, kind, tool, effect, seq, skipped) \
      SELECT $2, idx, key, name, kind, tool, effect, CASE WHEN seq < $3 THEN seq END, skipped FROM announced WHERE run = $1";
 const REFS: &str = "INSERT INTO refs (run, uri, was, hash, first, epoch, checked_at, checked_by) \

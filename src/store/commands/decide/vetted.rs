@@ -8,7 +8,8 @@ use super::{Decision, gate};
 use crate::{
     aside::{LONG, aside},
     domain::{
-        Code, DecisionKind, Hash, Problem, StepStatus,
+        Code, DecisionKind, Hash, Problem, StepStatus, diff,
+        rules::decision::Gist,
         wire::{json::is_long, patch::Op, protocol::Decide},
     },
     store::{
@@ -41,6 +42,8 @@ pub struct NewStates {
     /// The schema as it is stored.
     pub schema: Option<String>,
     pub made: Result<Vec<(Held, Packed)>, Problem>,
+    /// What an edit that brought a whole state changed.
+    pub change: Option<Gist>,
 }
 
 /// Something changed between the look and the transaction.
@@ -186,16 +189,23 @@ impl Decision {
         let Some(schema) = sound(schema)? else {
             return Ok(None);
         };
-        let base = held.hash;
+        let (base, before) = (held.hash, held.tree.clone());
         let made = match made(store, held, changes, schema).await {
             Ok(made) => Ok(made),
             Err(Error::Refused(problem)) if problem.code != Code::Busy => Err(problem),
             Err(error) => return Err(error),
         };
+        let whole = self.body.kind == DecisionKind::Edit && self.body.state.is_some();
+        let after = made.as_ref().ok().and_then(|made| made.last());
+        let change = match after.filter(|_| whole) {
+            Some((held, _)) => Some(aside(|| Gist::of(&diff::ops(&before, &held.tree))).await),
+            None => None,
+        };
         Ok(Some(NewStates {
             base,
             schema: stored,
             made,
+            change,
         }))
     }
 }
