@@ -11,7 +11,7 @@ test("decisions and sign-ins are listed, filtered, exported and verified", async
   await expectLive(admin);
   await admin.getByLabel("Reason").fill("quota raised");
   await admin.getByRole("button", { name: "Resume run" }).click();
-  await expect(admin.locator(".run-head .pill")).toHaveText(/^Released/);
+  await expect(admin.locator(".run-head .pill")).toHaveText(/^Queued/);
   await admin.keyboard.press("g");
   await admin.keyboard.press("a");
   await expect(admin).toHaveURL(/\/audit$/);
@@ -85,7 +85,7 @@ test("fifty crashes with one cause: one first, then the rest, with a result each
   await admin.getByRole("link", { name: "Resume one first…" }).click();
   await admin.getByLabel("Reason").fill("one first");
   await admin.getByRole("button", { name: "Resume run" }).click();
-  await expect(admin.locator(".run-head .pill")).toHaveText(/^Released/);
+  await expect(admin.locator(".run-head .pill")).toHaveText(/^Queued/);
   await admin.goto(server.url);
   await expectLive(admin);
   await admin.getByRole("link", { name: "49 runs" }).click();

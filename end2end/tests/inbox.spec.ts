@@ -77,7 +77,7 @@ test("yes or no says what it does, also on the run's page", async ({ admin, agen
   const question = admin.getByRole("region", { name: "Question" });
   await question.getByLabel("Reason").fill("neighbour confirmed");
   await question.getByRole("button", { name: "Approve: Send €120.00 back to the customer" }).click();
-  await expect(admin.locator(".run-head .pill")).toHaveText(/^Released/);
+  await expect(admin.locator(".run-head .pill")).toHaveText(/^Queued/);
   expect((await stepOf(agent, id, 13)).decision).toBe("approve");
 });
 

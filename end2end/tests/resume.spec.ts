@@ -91,7 +91,7 @@ test("it happened: the result that was entered counts, and nothing is charged ag
   const crash = await killedAgent(server, agent);
   await openPlan(admin, server, crash.id);
   await plan(admin).getByRole("radio", { name: /^I checked: it happened/ }).click();
-  await plan(admin).getByLabel(/^Result, as JSON/).fill('{"id": "ch_3QkR91xT", "amount": 124900, "status": "succeeded"}');
+  await plan(admin).getByLabel(/^Result \(JSON\)/).fill('{"id": "ch_3QkR91xT", "amount": 124900, "status": "succeeded"}');
   await resumed(admin, agent, crash);
   const executed = await crash.executed();
   await expectNothingAgain(crash);
@@ -200,7 +200,7 @@ test("the second of two is told who decided, and sees what is true now", async (
   await other.getByRole("radio", { name: /^Skip it/ }).click();
   await other.getByLabel("Reason").fill("first");
   await other.getByRole("button", { name: "Resume run" }).click();
-  await expect(other.locator(".run-head .pill")).toHaveText(/^Released/);
+  await expect(other.locator(".run-head .pill")).toHaveText(/^Queued/);
   await plan(admin).getByRole("radio", { name: /^Retry with the same key/ }).click();
   await plan(admin).getByLabel("Reason").fill("second");
   await plan(admin).getByRole("button", { name: "Resume run" }).click();
@@ -216,14 +216,14 @@ test("without WASM the plan is a form", async ({ admin, agent, server, browser }
   const plain = await context.newPage();
   await plain.goto(`${server.url}/runs/${id}/resume`);
   await plain.getByRole("radio", { name: /^I checked: it happened/ }).check();
-  await plain.getByLabel(/^Result, as JSON/).fill('{"id": "ch_1"}');
+  await plain.getByLabel(/^Result \(JSON\)/).fill('{"id": "ch_1"}');
   await plain.getByRole("button", { name: "Resume run" }).click();
   await expect(plain.getByText("a reason is missing")).toBeVisible();
   await plain.goBack();
   await plain.getByRole("radio", { name: /^I checked: it happened/ }).check();
   await plain.getByLabel("Reason").fill("by hand");
   await plain.getByRole("button", { name: "Resume run" }).click();
-  await expect(plain.getByText("Released, waits for a worker")).toBeVisible();
+  await expect(plain.getByText("Queued: waiting for a worker")).toBeVisible();
   await context.close();
 });
 
@@ -240,7 +240,7 @@ test("a viewer reads the plan and decides nothing", async ({ agent, server, brow
   await page.goto(`${server.url}/runs/${id}`);
   await expect(page.getByRole("link", { name: "Review & resume" })).toHaveCount(0);
   await page.goto(`${server.url}/runs/${id}/resume`);
-  await expect(page.getByText("Your role reads, and does not decide")).toBeVisible();
+  await expect(page.getByText("View only. Ask an operator to decide.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Resume run" })).toHaveCount(0);
   await page.close();
 });
@@ -253,14 +253,14 @@ test("notes, claims and acknowledgements are seen by all", async ({ admin, agent
     await admin.locator("details.more > summary").click();
     await admin.getByRole("link", { name: item }).click();
     const dialog = admin.getByRole("dialog");
-    await dialog.getByRole("textbox").fill(text);
+    if (text) await dialog.getByRole("textbox").fill(text);
     await dialog.getByRole("button", { name: verb }).click();
     await expect(dialog).toHaveCount(0);
   };
   await decide("Add a note…", "asked the database team", "Add note");
   await expect(admin.getByRole("list", { name: "Notes" })).toContainText("asked the database team");
-  await decide("I am looking…", "on it", "I am looking");
-  await expect(admin.getByRole("list", { name: "Notes" })).toContainText("admin is looking");
+  await decide("I'm on it…", "", "I'm on it");
+  await expect(admin.getByRole("list", { name: "Notes" })).toContainText("admin is on it");
   await decide("Acknowledge…", "known", "Acknowledge");
   await admin.goto(server.url);
   await expect(admin.getByRole("region", { name: /^Needs you/ })).not.toContainText("Migrate tenant acme-eu");

@@ -13,7 +13,7 @@ test("a crashed effect says what is known and what is not", async ({ admin, agen
   );
   await expect(crash).toContainText("charge €1,249.00 to cus_R91");
   await expect(crash).toContainText(`${id}:47`);
-  await expect(crash).toContainText("rule ask: an operator decides");
+  await expect(crash).toContainText("Recovery rule 'ask': a person must decide");
   await expect(crash).toContainText("“request sent, waiting”");
   await expectLive(admin);
   await expectAccessible(admin);

@@ -18,20 +18,35 @@ const INBOX_PAGE: i64 = 20;
 const DECISIONS_PAGE: i64 = 50;
 
 door!(DecideOne: Needs(Decide));
-/// Decides about a run or one of its steps. Pages ask for a reason; a blank one is refused.
+/// Decides about a run or one of its steps. Pages ask for a reason; a blank one is refused. Sent again with the same
+/// `key`, it changes nothing and gets the first answer: a page whose answer got lost asks for it so.
 #[server(DecideOne, endpoint = "decisions/decide", input = Json, output = Json)]
-pub async fn decide(run: RunId, body: Decide) -> Result<DecideAnswer, AppError> {
-    use crate::domain::{DecisionKind, Problem, wire::protocol::Check as _};
+pub async fn decide(
+    run: RunId,
+    body: Decide,
+    key: Option<String>,
+) -> Result<DecideAnswer, AppError> {
+    use crate::{
+        domain::{Hash, Problem, wire::protocol::Check as _},
+        store::commands::Key,
+    };
     let author = super::authorise::<DecideOne>()?;
     body.check()?;
-    let silent = matches!(
-        body.kind,
-        DecisionKind::Note | DecisionKind::Pin | DecisionKind::Claim | DecisionKind::Acknowledge
-    );
-    if !silent && body.reason.as_deref().is_none_or(|it| it.trim().is_empty()) {
+    let silent = body.reason.as_deref().is_none_or(|it| it.trim().is_empty());
+    if silent && body.kind.needs_reason() {
         return Err(Problem::invalid("reason", "say why: it is kept with the decision").into());
     }
-    Ok(super::store()?.decide(run, author, body).await?)
+    let fits = |key: &String| (1..=256).contains(&key.len()) && key.is_ascii();
+    if key.as_ref().is_some_and(|key| !fits(key)) {
+        return Err(Problem::invalid("key", "must have 1–256 ASCII characters").into());
+    }
+    let key = key.map(|key| Key {
+        scope: format!("{} decide {run}", author.name),
+        key,
+        body: Hash::of(&serde_json::json!(body)),
+    });
+    let store = super::store()?;
+    Ok(store.decide_once(run, author, body, key).await?)
 }
 
 door!(ReadDecisions: Needs(Read));

@@ -15,9 +15,23 @@ pub const UNREACHABLE: &str = "the server cannot be reached";
 #[serde(transparent)]
 pub struct AppError(pub Problem);
 
+/// The mark of an error that the browser made itself, because no answer came or none that it could read.
+const LOST: &str = "answer_lost";
+
 impl AppError {
     pub fn is(&self, code: Code) -> bool {
         self.0.code == code
+    }
+
+    /// The server did not say what came of the request: it may have been carried out.
+    pub fn outcome_unknown(&self) -> bool {
+        self.0.fields.contains_key(LOST) || self.is(Code::Internal)
+    }
+
+    /// What came of the request stays unknown: this, too, was no answer to it.
+    pub fn but_unknown(mut self) -> Self {
+        self.0 = self.0.with(LOST, true);
+        self
     }
 }
 
@@ -45,6 +59,10 @@ impl FromServerFnError for AppError {
             Code::Busy => UNREACHABLE.into(),
             _ => error.to_string(),
         };
-        Self(Problem::new(code, detail))
+        let error = Self(Problem::new(code, detail));
+        match code {
+            Code::Malformed => error,
+            _ => error.but_unknown(),
+        }
     }
 }

@@ -49,7 +49,12 @@ async fn resume_one(
     let unknown = |step: &&PlanStep| step.effect.as_ref().is_some_and(|it| it.unknown);
     if let Some(step) = plan.missing().find(unknown) {
         let why = format!("the effect of {} is unknown: look at it", step.name);
-        return Err(Problem::new(Code::DecisionRefused, why));
+        let problem = Problem::new(Code::DecisionRefused, why);
+        let (kind, seq) = (DecisionKind::Resume, step.seq);
+        store
+            .refused_decision(author, run, kind, seq, &problem)
+            .await;
+        return Err(problem);
     }
     let waits = plan.missing().filter_map(|step| step.seq);
     let choices = waits.map(|seq| Choice::new(DecisionKind::Retry, seq));

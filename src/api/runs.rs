@@ -55,12 +55,9 @@ door!(DecideMany: Needs(Decide));
 /// Pauses or cancels several runs, each by a decision of its own; one that is refused stops no other.
 #[server(DecideMany, endpoint = "runs/decide_many", input = Json, output = Json)]
 pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
-    use crate::{
-        domain::{
-            DecisionKind, Problem,
-            wire::protocol::{Check as _, Decide},
-        },
-        store::{Error, commands::Decision},
+    use crate::domain::{
+        DecisionKind, Problem,
+        wire::protocol::{Check as _, Decide},
     };
     let author = super::authorise::<DecideMany>()?;
     if !matches!(order.kind, DecisionKind::Pause | DecisionKind::Cancel) {
@@ -81,8 +78,9 @@ pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
             ..Decide::new(order.kind)
         };
         body.check()?;
-        let command = Decision::new(run.clone(), author.clone(), body);
-        let refused = store.write(command).await.map_err(Error::problem).err();
+        // A refusal goes to the audit trail like that of any other decision.
+        let answer = store.decide(run.clone(), author.clone(), body).await;
+        let refused = answer.err();
         decided.push(Decided {
             run,
             refused: refused.map(|problem| problem.detail),
@@ -129,7 +127,10 @@ pub async fn some(ids: Vec<RunId>) -> Result<AsOf<Vec<Run>>, AppError> {
 door!(One: Needs(Read));
 #[server(endpoint = "runs/one", input = Json, output = Json)]
 pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
-    use crate::domain::{Code, StepStatus, views::sheet::Usual};
+    use crate::domain::{
+        Code, StepStatus,
+        views::sheet::{Aftermath, Usual},
+    };
     super::authorise::<One>()?;
     let store = super::store()?;
     super::as_of(&store, async {
@@ -148,7 +149,11 @@ pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
             Some(at) => Usual::of(store.durations_before(&id, at.seq, &at.name).await?),
             None => None,
         };
-        Ok(RunSheet::of(detail, saved_until, usual))
+        let after = match store.aftermath(&id).await {
+            Err(problem) if problem.code == Code::Corrupt => Aftermath::default(),
+            known => known?,
+        };
+        Ok(RunSheet::of(detail, saved_until, usual, after))
     })
     .await
 }

@@ -9,6 +9,7 @@ use super::{
 use crate::domain::{
     RunId,
     nouns::audit::{AuditEntry, AuditKind, AuditQuery},
+    views::audit_words,
 };
 
 /// Read the audit trail: every decision, sign-in, change of access and refused attempt.
@@ -57,17 +58,8 @@ async fn newest(source: &Source, mut query: AuditQuery, limit: usize) -> Result<
     let mut left = limit;
     loop {
         let page = source.audit(&query).await?;
-        if left == limit && !page.entries.is_empty() {
-            say!(
-                "{:<29}{:<28}{:<30}{:<48}REASON",
-                "WHEN",
-                "WHO",
-                "WHAT",
-                "RUN"
-            );
-        }
         for entry in page.entries.iter().take(left) {
-            line(entry);
+            tell_entry(entry);
         }
         left = left.saturating_sub(page.entries.len());
         match page.next {
@@ -81,35 +73,32 @@ async fn newest(source: &Source, mut query: AuditQuery, limit: usize) -> Result<
     Ok(())
 }
 
-fn line(entry: &AuditEntry) {
-    // A name may stand for a person and for a token.
-    let caller = entry.detail["who"]["kind"].as_str();
-    let caller = caller.filter(|it| *it != "person" && *it != entry.actor);
-    let caller = caller.map_or(String::new(), |kind| format!(" ({kind})"));
+fn tell_entry(entry: &AuditEntry) {
+    let who = &entry.detail["who"];
+    let about = [&who["kind"], &who["role"]];
+    let about: Vec<_> = about.iter().filter_map(|it| it.as_str()).collect();
     let refused = match entry.kind {
         AuditKind::Refused => "refused: ",
         _ => "",
     };
-    let repeated = entry.detail["repeated"].as_i64();
-    let repeated = repeated.map_or(String::new(), |n| format!(" × {n} more"));
-    let run = match (&entry.run, entry.step) {
-        (Some(run), Some(step)) => format!("{run} step {step}"),
-        (Some(run), None) => run.to_string(),
-        (None, _) => "—".into(),
-    };
-    let why = ["why", "detail"]
-        .iter()
-        .find_map(|it| entry.detail[*it].as_str());
-    let why = entry.reason.as_deref().or(why).unwrap_or_default();
-    let line = format!(
-        "{:<29}{:<28}{:<30}{run:<48}{}",
-        entry.at.to_string(),
-        clip(&format!("{}{caller}", entry.actor), 26),
-        clip(
-            &format!("{refused}{}{repeated}", entry.action.replace('_', " ")),
-            28
-        ),
-        clip(why, 200),
+    let run = entry
+        .run
+        .as_ref()
+        .map_or(String::new(), |run| match entry.step {
+            Some(step) => format!("  {run} step {step}"),
+            None => format!("  {run}"),
+        });
+    say!(
+        "{}  {} ({})  {refused}{}{run}",
+        entry.at,
+        clip(&entry.actor, 64),
+        about.join(", "),
+        entry.action
     );
-    say!("{}", line.trim_end());
+    for line in audit_words::said(entry) {
+        say!("    {}", clip(&line, 400));
+    }
+    if let Some(reason) = &entry.reason {
+        say!("    “{}”", clip(reason, 400));
+    }
 }

@@ -124,7 +124,7 @@ impl Command {
 }
 
 /// Which store a command works on.
-#[derive(clap::Args, Clone)]
+#[derive(Debug, clap::Args, Clone)]
 pub struct StoreArgs {
     /// sqlite:FILE or postgres://USER@HOST/DATABASE
     #[arg(long, env = "STEP47_STORE", hide_env_values = true, value_name = "URL")]

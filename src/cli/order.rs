@@ -74,7 +74,7 @@ fn told(answer: &DecideAnswer) {
     }
     let next = match (run.status, run.signal) {
         (_, Some(signal)) => format!("its worker is asked to {signal} between two steps"),
-        (crate::domain::RunStatus::Ready, _) => "released, waits for a worker".into(),
+        (crate::domain::RunStatus::Ready, _) => "queued: waiting for a worker".into(),
         (status, _) if crate::domain::rules::plan::resumable(status).is_ok() => {
             format!("{status}; `step47 resume {}` lets it go on", run.id)
         }

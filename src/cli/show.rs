@@ -1,9 +1,9 @@
-//! `step47 show`: a run, or its state at a snapshot.
+//! `step47 show`: a run, one of its steps, or its state at a snapshot.
 
 use super::{Failure, runs, say::say, source::SourceArgs};
-use crate::domain::RunId;
+use crate::domain::{RunId, StepDetail, views::words};
 
-/// Show a run with its steps, or with --at its state at a snapshot
+/// Show a run with its steps, with --step one of them in full, or with --at its state at a snapshot
 #[derive(clap::Args)]
 pub struct Args {
     run: RunId,
@@ -13,12 +13,23 @@ pub struct Args {
     /// As JSON; with --at together with the snapshot's step, time and hash
     #[arg(long)]
     json: bool,
+    /// The number of a step: its attempts, each with its idempotency key, and what was decided about it
+    #[arg(long, value_name = "N", conflicts_with = "at")]
+    step: Option<i64>,
     #[command(flatten)]
     source: SourceArgs,
 }
 
 pub async fn run(args: Args) -> Result<(), Failure> {
     let source = args.source.open().await?;
+    if let Some(seq) = args.step {
+        let step = source.step(&args.run, seq).await?;
+        match args.json {
+            true => say!("{}", serde_json::to_string_pretty(&step)?),
+            false => one_step(&step),
+        }
+        return Ok(());
+    }
     let Some(n) = args.at else {
         return runs::show(&source, &args.run, args.json).await;
     };
@@ -29,4 +40,47 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     };
     say!("{text}");
     Ok(())
+}
+
+fn one_step(detail: &StepDetail) {
+    let step = &detail.step;
+    say!(
+        "{} {}  {}",
+        step.seq,
+        clean(&step.name),
+        words::step_stands(step)
+    );
+    if let Some(effect) = &step.effect {
+        say!("  effect     {}", clean(&effect.target));
+    }
+    say!("  key        {}", step.idempotency_key);
+    for attempt in &detail.attempts {
+        let key = attempt.idempotency_key.as_deref().unwrap_or("—");
+        say!(
+            "  attempt {}  {:<10}{}  {}  key {key}",
+            attempt.attempt,
+            attempt.outcome.as_str(),
+            attempt.begun_at,
+            clean(&attempt.worker),
+        );
+    }
+    for decision in &detail.decisions {
+        let chosen = decision.chosen_for(step.seq);
+        let what = match chosen {
+            Some(chosen) => format!("decided “{}”", chosen.in_words()),
+            None => words::did(decision.kind, decision),
+        };
+        say!("  {}  {} {what}", decision.at, clean(&decision.author));
+        if let Some(result) = chosen.and_then(|it| it.result.as_ref()) {
+            say!("             result {}", clean(&result.said()));
+        }
+        if let Some(reason) = &decision.reason {
+            say!("             “{}”", clean(reason));
+        }
+    }
+}
+
+/// Agents' and people's text on a terminal: no control characters.
+fn clean(text: &str) -> String {
+    text.chars().filter(|it| !it.is_control()).collect()
 }

@@ -83,7 +83,13 @@ pub fn BranchSheet(
             "The state goes back to what it was before step {seq}. Step {seq} and all after it stay visible as superseded and are executed again."
         ),
     };
-    let kept = words::number(plan.saved.steps);
+    let kept = match plan.saved.steps {
+        1 => "1 step is replayed from its checkpoint, not executed again.".to_owned(),
+        n => format!(
+            "{} steps are replayed from checkpoints, not executed again.",
+            words::number(n)
+        ),
+    };
     let nothing = plan.left_behind.is_empty();
     let row = move |it: LeftBehind| {
         let seq = it.seq;
@@ -114,7 +120,7 @@ pub fn BranchSheet(
             <header class="plan-head">
                 <h2 id="plan-title">{title}</h2>
                 <p class="dim">{does}</p>
-                <p>{kept}" steps are replayed from checkpoints, not executed again."</p>
+                <p>{kept}</p>
             </header>
             {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
             {match nothing {

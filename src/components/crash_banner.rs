@@ -11,7 +11,9 @@ use crate::domain::{
 
 #[component]
 pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
-    let attempt = step.detail.attempts.last().cloned();
+    // A result that an operator gave is an attempt too; the banner is about what a worker did.
+    let by_worker = |it: &&Attempt| it.outcome != Outcome::Given;
+    let attempt = step.detail.attempts.iter().rfind(by_worker).cloned();
     let said_failed = attempt
         .as_ref()
         .is_some_and(|it| it.outcome == Outcome::Failed);
@@ -38,6 +40,10 @@ pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
     let heartbeat = attempt.as_ref().and_then(|it| it.heartbeat_at);
     let ended = attempt.as_ref().and_then(|it| it.ended_at);
     let progress = last_progress(&step);
+    let gone = step.detail.step.was.is_some();
+    // The key that went to the provider: the step's own may have been replaced since.
+    let used = attempt.as_ref().and_then(|it| it.idempotency_key.clone());
+    let key = used.unwrap_or_else(|| step.detail.step.idempotency_key.clone());
     view! {
         <section class="banner" aria-label="Crash">
             {step.evidence.clone().map(|evidence| view! {
@@ -53,11 +59,14 @@ pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
             <dl class="banner-facts">
                 <div><dt>"effect"</dt><dd>{effect}</dd></div>
                 <div><dt>"begun"</dt><dd>{time(begun)}</dd></div>
-                <div><dt>"idempotency key"</dt><dd><bdi class="mono">{step.detail.step.idempotency_key.clone()}</bdi></dd></div>
+                <div><dt>"idempotency key"</dt><dd><bdi class="mono">{key}</bdi></dd></div>
                 <div><dt>"last heartbeat"</dt><dd>{time(heartbeat)}</dd></div>
-                <div><dt>"held because"</dt><dd>{held_because(&step, &run)}</dd></div>
+                <div>{match gone {
+                    true => view! { <dt>"now"</dt><dd>"not part of the run any more; it may happen again as a new step"</dd> }.into_any(),
+                    false => view! { <dt>"held because"</dt><dd>{held_because(&step, &run)}</dd> }.into_any(),
+                }}</div>
                 <div><dt>"lease ended"</dt><dd>{time(ended)}</dd></div>
-                <div><dt>"worker since"</dt><dd><bdi>{worker_since(attempt.as_ref())}</bdi></dd></div>
+                <div><dt>"worker"</dt><dd><bdi>{worker_since(attempt.as_ref())}</bdi></dd></div>
                 <div><dt>"last progress"</dt><dd class="mono"><bdi>{progress}</bdi></dd></div>
             </dl>
         </section>
@@ -89,8 +98,8 @@ fn last_progress(step: &StepSheet) -> String {
 
 fn worker_since(attempt: Option<&Attempt>) -> String {
     match attempt {
-        Some(it) if it.evidence.is_some() => format!("{}: sent its result late", it.worker),
-        Some(it) => format!("{}: nothing heard", it.worker),
+        Some(it) if it.evidence.is_some() => format!("{} sent its result late", it.worker),
+        Some(it) => format!("{} has not been heard from since", it.worker),
         None => "—".into(),
     }
 }
@@ -98,7 +107,7 @@ fn worker_since(attempt: Option<&Attempt>) -> String {
 fn held_because(step: &StepSheet, run: &RunSheet) -> String {
     let rule = step.detail.step.recovery;
     match rule {
-        Recovery::Ask => "rule ask: an operator decides".into(),
+        Recovery::Ask => "Recovery rule 'ask': a person must decide".into(),
         _ if run.on_crash == OnCrash::Hold => "this run is held after every crash".into(),
         _ if run.recoveries > run.max_recoveries => {
             format!("{} recoveries are used up", run.max_recoveries)

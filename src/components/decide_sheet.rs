@@ -15,7 +15,7 @@ pub fn verb(kind: DecisionKind) -> &'static str {
         DecisionKind::Cancel => "Cancel run",
         DecisionKind::Note => "Add note",
         DecisionKind::Pin => "Pin run",
-        DecisionKind::Claim => "I am looking",
+        DecisionKind::Claim => "I'm on it",
         DecisionKind::Acknowledge => "Acknowledge",
         DecisionKind::Skip => "Skip step",
         DecisionKind::Rewind => "Rewind run",
@@ -34,8 +34,9 @@ fn consequence(kind: DecisionKind, run: &Run) -> String {
         DecisionKind::Cancel => "The run ends here, for good: it cannot be resumed, only forked. Nothing that it did outside is undone.".into(),
         DecisionKind::Note => "Everyone who opens this run sees the note. It changes nothing.".into(),
         DecisionKind::Pin => "Retention keeps all states of this run from now on.".into(),
-        DecisionKind::Claim => "Others see that you are looking at this run. It keeps nobody from deciding, and ends by itself.".into(),
-        DecisionKind::Acknowledge => format!("The run stays {} and leaves “Needs you”.", run.status),
+        DecisionKind::Claim => "Others see that you are on it. It keeps nobody from deciding, and ends by itself after 15 minutes.".into(),
+        DecisionKind::Acknowledge => format!("The run stays {} and leaves “Needs you”. What was not undone is no longer named on its page.", run.status),
+        DecisionKind::Skip => "The step is not executed. The agent goes on with null as its result.".into(),
         _ => String::new(),
     }
 }
@@ -55,12 +56,12 @@ pub fn DecideSheet(
     let submit = move |event: ev::SubmitEvent| {
         event.prevent_default();
         let said = text.get_untracked().trim().to_owned();
-        let needs_version = matches!(kind, DecisionKind::Acknowledge | DecisionKind::Cancel);
+        let needs_version = kind.needs_version() || kind == DecisionKind::Cancel;
         let version = run.with_untracked(|run| run.as_ref().map(|run| run.version));
         on_decide.run(Decide {
             if_version: version.filter(|_| needs_version),
             text: note.then(|| said.clone()),
-            reason: (!note).then_some(said),
+            reason: (!note).then_some(said).filter(|it| !it.is_empty()),
             ..Decide::new(kind)
         });
     };
@@ -74,12 +75,14 @@ pub fn DecideSheet(
             <p class="sheet-text">{words}</p>
             {move || refused.get().map(|error| view! { <Refusal error/> })}
             <form on:submit=submit>
-                <label class="field">
-                    {if note { "Note" } else { "Reason" }}
-                    <textarea name="reason" rows="2" required=true maxlength="1000" autofocus=true
-                        prop:value=move || text.get()
-                        on:input=move |event| text.set(event_target_value(&event))></textarea>
-                </label>
+                {(kind != DecisionKind::Claim).then(|| view! {
+                    <label class="field">
+                        {if note { "Note" } else { "Reason" }}
+                        <textarea name="reason" rows="2" required=note || kind.needs_reason() maxlength="1000" autofocus=true
+                            prop:value=move || text.get()
+                            on:input=move |event| text.set(event_target_value(&event))></textarea>
+                    </label>
+                })}
                 <div class="sheet-foot">
                     <a class="button" href=back>"Back"</a>
                     <button type="submit" class="button primary" disabled=move || busy.get()>{verb(kind)}</button>

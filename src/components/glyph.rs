@@ -158,6 +158,9 @@ impl From<StepStatus> for Shape {
 pub fn Glyph(
     #[prop(into)] shape: Signal<Shape>,
     #[prop(into, optional)] label: Option<Signal<String>>,
+    /// It counts no more: the same shape, faint.
+    #[prop(optional)]
+    ghost: bool,
 ) -> impl IntoView {
     let path = move |class: &'static str, pick: fn(Paths) -> &'static str| {
         let d = Memo::new(move |_| pick(shape.get().paths()));
@@ -166,6 +169,7 @@ pub fn Glyph(
     view! {
         <svg
             class=move || format!("glyph {}", shape.get().tone())
+            class:is-ghost=ghost
             class:turning=move || shape.get() == Shape::Running
             viewBox="0 0 16 16"
             role=label.map(|_| "img")

@@ -15,6 +15,7 @@ use self::{
 };
 use super::{
     crash_banner::CrashBanner,
+    decision_card::StepDecisions,
     glyph::{Glyph, Shape},
     look::Look,
     notice::Refused,
@@ -106,8 +107,12 @@ pub fn Inspector(
 ) -> impl IntoView {
     let banner = move || {
         let (step, run) = (step.get()?, run.get()?);
-        (step.detail.step.status == StepStatus::Crashed).then(|| view! { <CrashBanner step run/> })
+        let it = &step.detail.step;
+        // What somebody decided stands in its place; what was rewound past keeps it.
+        let broke = it.stood() == StepStatus::Crashed && !it.decided();
+        broke.then(|| view! { <CrashBanner step run/> })
     };
+    let decided = move || step.get().map(|step| view! { <StepDecisions step/> });
     let titles = Memo::new(move |_| {
         step.with(|step| {
             step.as_ref()
@@ -153,6 +158,7 @@ pub fn Inspector(
                 {move || acts.run()}
             </div>
             {banner}
+            {decided}
             {move || above.run()}
             <nav class="tabs" aria-label="Parts of the step">
                 {Tab::ALL.into_iter().enumerate().map(link).collect_view()}
@@ -166,15 +172,20 @@ pub fn Inspector(
 #[component]
 fn Head(step: StepSheet) -> impl IntoView {
     let it = step.detail.step;
+    let tone = match it.decided() {
+        true => Shape::Edited.tone(),
+        false => Shape::from(it.stood()).tone(),
+    };
+    let said = words::step_stands(&it);
     let links = step.detail.links.into_iter().filter(|link| link.is_web());
     let links = links.map(|link| {
         view! { <a class="trace" href=link.url rel="external noreferrer noopener" target="_blank"><bdi>{link.label}</bdi>" ↗"</a> }
     });
     view! {
         <header class="inspector-head">
-            <Glyph shape=Shape::from(it.status)/>
+            <Glyph shape=Shape::from(it.stood()) ghost=it.was.is_some()/>
             <h2 id="step-title">{words::number(it.seq)}" · "<bdi>{it.name}</bdi></h2>
-            <span class=format!("step-word {}", Shape::from(it.status).tone())>{words::step_status(it.status)}</span>
+            <span class=format!("step-word {tone}")>{said}</span>
             {it.effect.as_ref().map(|_| view! { <span class="tag tag-effect">"external effect"</span> })}
             {links.collect_view()}
         </header>

@@ -101,7 +101,7 @@ pub fn PlanView(
                     </label>
                     <p class="dim missing" role="status">{move || lacks.get()}</p>
                 })}
-                {(!may).then(|| view! { <p class="dim">"Your role reads, and does not decide: ask an operator."</p> })}
+                {(!may).then(|| view! { <p class="dim">"View only. Ask an operator to decide."</p> })}
                 <a class="button" href=elsewhere.back>"Back"</a>
                 {open.then(|| view! {
                     <button type="submit" class="button primary" disabled=move || busy.get() || (ready.get() && lacks.with(Option::is_some))>

@@ -1,4 +1,5 @@
-//! Why a decision was not taken: who was first, what changed, or what does not fit. Nothing was changed.
+//! Why a decision was not taken: who was first, what changed, or what does not fit. "Nothing was changed" stands only
+//! where the server said so; a lost answer is not known yet.
 
 use leptos::prelude::*;
 use serde_json::Value;
@@ -16,6 +17,17 @@ pub fn Refusal(
     #[prop(optional)]
     renewed: bool,
 ) -> impl IntoView {
+    if error.outcome_unknown() {
+        return view! {
+            <div class="refused" role="status">
+                <p>
+                    <b>"Not known yet: the server's answer got lost."</b>
+                    " The decision may have been taken. This page asks the server again by itself; it is taken only once."
+                </p>
+            </div>
+        }
+        .into_any();
+    }
     let problem = error.0;
     let by = problem.fields.get("decided_by").and_then(Value::as_str);
     let by = by.map(str::to_owned);

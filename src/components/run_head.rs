@@ -27,10 +27,13 @@ pub fn RunHead(
     let title = part(run, run_row::title);
     let agent_of = part(run, |run| run.agent.clone());
     let pill = Memo::new(move |_| {
-        run.with(|run| {
-            run.as_ref()
-                .map(|run| (Shape::from(run.status), words::headline(run)))
-        })
+        let sheet = sheet.get()?;
+        let back = sheet.after.rewound_to;
+        let shape = match back {
+            Some(_) => Shape::Edited,
+            None => Shape::from(sheet.run.status),
+        };
+        Some((shape, words::headline_after(&sheet.run, back)))
     });
     let error = Memo::new(move |_| sheet.with(|it| it.as_ref().and_then(|it| it.error.clone())));
     let links = Memo::new(move |_| sheet.with(|it| it.as_ref().map(|it| it.links.clone())));
@@ -64,7 +67,7 @@ pub fn RunHead(
 }
 
 /// A part of the run, told apart from the rest so that only its change is patched.
-fn part<T>(run: Memo<Option<Run>>, pick: fn(&Run) -> T) -> Memo<Option<T>>
+pub fn part<T>(run: Memo<Option<Run>>, pick: fn(&Run) -> T) -> Memo<Option<T>>
 where
     T: PartialEq + Send + Sync + 'static,
 {
@@ -84,6 +87,7 @@ fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoVi
     let tokens = part(run, tokens);
     let labels = part(run, |run| run.labels.clone());
     let parent = part(run, |run| run.parent.clone());
+    let forked = part(run, |run| run.forked_at);
     let saved = Memo::new(move |_| sheet.with(|it| it.as_ref().and_then(saved)));
     let span = Signal::derive(move || run.with(|run| run.as_ref().and_then(run_row::span)));
     let label = |(key, value): (String, String)| {
@@ -99,7 +103,11 @@ fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoVi
         parent.get().flatten().map(|it| {
             let href = format!("/runs/{}?step={}", it.run, it.seq);
             let text = format!("{} step {}", it.run.short(), it.seq);
-            view! { <div><dt>"works for"</dt><dd><a href=href>{text}</a></dd></div> }
+            let of = match forked.get().flatten() {
+                Some(_) => "forked from",
+                None => "child of",
+            };
+            view! { <div><dt>{of}</dt><dd><a href=href>{text}</a></dd></div> }
         })
     };
     view! {
@@ -113,7 +121,7 @@ fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoVi
             <div><dt>"cost"</dt><dd><b>{cost}</b></dd></div>
             {move || tokens.get().flatten().map(|tokens| view! { <div><dt>"tokens"</dt><dd><b>{tokens}</b></dd></div> })}
             <div><dt>"elapsed"</dt><dd><b><Elapsed span/></b></dd></div>
-            {move || saved.get().map(|saved| view! { <div><dt>"checkpointed"</dt><dd><b>{saved}</b>" kept"</dd></div> })}
+            {move || saved.get().map(|saved| view! { <div><dt>"saved"</dt><dd><b>{saved}</b></dd></div> })}
             {parent}
             {labels}
         </dl>

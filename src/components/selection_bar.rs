@@ -7,12 +7,12 @@ use leptos::{html, prelude::*, web_sys};
 use super::{
     browser::OrSay as _,
     clipboard, modal,
-    run_actions::resumable,
     selection::{Picked, Selection},
     toast::Toasts,
 };
 use crate::domain::{
     DecisionKind, RunId, RunStatus,
+    rules::offer::Standing,
     views::words,
     wire::bulk_order::{Decided, Ordered},
 };
@@ -173,7 +173,7 @@ fn heading(kind: DecisionKind, n: usize) -> String {
 fn consequences(kind: DecisionKind, picked: &BTreeMap<RunId, Picked>) -> String {
     let count = |fits: &dyn Fn(&Picked) -> bool| picked.values().filter(|it| fits(it)).count();
     if kind == DecisionKind::Resume {
-        return resumed(count(&|it| resumable(it.status)), picked.len());
+        return resumed(count(&|it| offered(kind, it)), picked.len());
     }
     let over = |it: &Picked| it.status.over();
     let paused = |it: &Picked| it.status == RunStatus::Paused && kind == DecisionKind::Pause;
@@ -213,6 +213,16 @@ fn consequences(kind: DecisionKind, picked: &BTreeMap<RunId, Picked>) -> String 
         _ => "",
     };
     format!("{}.{undone}", said.join(", "))
+}
+
+/// The server would accept it for this run, as it was seen.
+fn offered(kind: DecisionKind, it: &Picked) -> bool {
+    let standing = Standing {
+        status: it.status,
+        live: it.live,
+        effects_unknown: false,
+    };
+    standing.offers(kind, None)
 }
 
 /// What a resume of several does.

@@ -6,5 +6,6 @@ pub mod decision;
 pub mod failure;
 pub mod lease;
 pub mod needs;
+pub mod offer;
 pub mod plan;
 pub mod schema;

@@ -1,5 +1,6 @@
 //! What people look at: sheets, rows, timelines and forms as a page or the command line shows them, and the words for them.
 
+pub mod audit_words;
 pub mod blame;
 pub mod counts;
 pub mod diff_sheet;

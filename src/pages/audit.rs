@@ -17,7 +17,7 @@ use crate::{
     },
     domain::{
         nouns::audit::{AuditEntry, AuditKind, AuditPage as Entries, AuditQuery, AuditVerified},
-        views::words,
+        views::{audit_words, words},
     },
 };
 
@@ -212,12 +212,13 @@ fn row(entry: AuditEntry) -> impl IntoView {
         .or(entry.detail.get("detail"))
         .and_then(Value::as_str)
         .map(str::to_owned);
-    // A name may stand for a person and for a token.
-    let about = &entry.detail["who"]["kind"];
-    let caller = about
-        .as_str()
-        .filter(|it| *it != "person" && *it != entry.actor);
-    let caller = caller.map(|kind| format!(" ({kind})"));
+    // A name may stand for a person and for a token; the role is the one that it had then.
+    let who = &entry.detail["who"];
+    let kind = who["kind"].as_str();
+    let kind = kind.filter(|it| *it != "person" && *it != entry.actor);
+    let caller: Vec<_> = kind.into_iter().chain(who["role"].as_str()).collect();
+    let caller = (!caller.is_empty()).then(|| format!(" ({})", caller.join(", ")));
+    let said = audit_words::said(&entry);
     let peer = entry.detail["peer"].as_str();
     let peer = peer.map(|peer| view! { <p class="dim">"from " <bdi>{peer.to_owned()}</bdi></p> });
     let repeated = entry.detail["repeated"].as_i64();
@@ -237,6 +238,7 @@ fn row(entry: AuditEntry) -> impl IntoView {
             <td>
                 {refused.then(|| view! { <span class="tone-crashed">"refused: "</span> })}<bdi>{what}</bdi>{repeated}
                 {why.filter(|_| refused).map(|why| view! { <p class="dim"><bdi>{why}</bdi></p> })}
+                {said.into_iter().map(|said| view! { <p class="audit-said"><bdi>{said}</bdi></p> }).collect_view()}
             </td>
             <td>{run}</td>
             <td><bdi>{entry.reason}</bdi></td>

@@ -1,6 +1,11 @@
-//! Sends a decision, and knows whether it is under way and why it was refused.
+//! Sends a decision, and knows whether it is under way, why it was refused, and when nobody knows what came of it.
+//!
+//! An answer that got lost is no refusal. The decision carries a key by which the server recognises it, so the page sends
+//! it again until it hears what happened.
 
-use leptos::{prelude::*, task::spawn_local};
+use std::time::Duration;
+
+use leptos::{leptos_dom::helpers::set_timeout, prelude::*, task::spawn_local};
 
 use crate::{
     api::{self, AppError},
@@ -10,13 +15,32 @@ use crate::{
     },
 };
 
+/// How long is waited before a lost answer is asked for again: longer each time, up to the last.
+const ASK_AGAIN: [Duration; 4] = [
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(3),
+    Duration::from_secs(10),
+];
+
 #[derive(Clone, Copy)]
 pub struct Deciding {
     pub busy: RwSignal<bool>,
+    /// Why not, or that nobody knows yet: see [`AppError::outcome_unknown`].
     pub refused: RwSignal<Option<AppError>>,
     done: Callback<DecideAnswer>,
     /// Reads again what is shown, after a refusal that says that it is no longer so.
     again: Callback<()>,
+}
+
+/// A decision on its way.
+#[derive(Clone)]
+struct Sent {
+    run: RunId,
+    body: Decide,
+    key: String,
+    /// How often no answer came.
+    lost: usize,
 }
 
 impl Deciding {
@@ -38,25 +62,85 @@ impl Deciding {
         }
         self.busy.set(true);
         self.refused.set(None);
-        spawn_local(async move {
-            let answer = api::decisions::decide(run, body).await;
-            // The page may be gone by now.
-            if self.busy.try_set(false).is_some() {
-                return;
-            }
-            match answer {
-                Ok(answer) => untrack(|| self.done.run(answer)),
-                Err(error) => {
-                    let moved = matches!(
-                        error.0.code,
-                        Code::VersionConflict | Code::PlanChanged | Code::DecisionRefused
-                    );
-                    self.refused.set(Some(error));
-                    if moved {
-                        untrack(|| self.again.run(()));
-                    }
-                }
-            }
+        let key = new_key();
+        self.ask(Sent {
+            run,
+            body,
+            key,
+            lost: 0,
         });
     }
+
+    fn ask(self, sent: Sent) {
+        spawn_local(async move {
+            let Sent { run, body, key, .. } = sent.clone();
+            let answer = api::decisions::decide(run, body, Some(key)).await;
+            self.heard(sent, answer);
+        });
+    }
+
+    fn heard(self, sent: Sent, answer: Result<DecideAnswer, AppError>) {
+        // What stands in the way of an answer says nothing about the first request.
+        let silent = |error: &AppError| {
+            let code = error.0.code;
+            error.outcome_unknown()
+                || sent.lost > 0 && matches!(code, Code::Busy | Code::TooMany | Code::Unauthorized)
+        };
+        match answer {
+            Err(error) if silent(&error) => {
+                // The page may be gone by now: then nobody asks again.
+                if self.refused.try_set(Some(error.but_unknown())).is_some() {
+                    return;
+                }
+                let wait = ASK_AGAIN[sent.lost.min(ASK_AGAIN.len() - 1)];
+                let lost = sent.lost + 1;
+                let again = Sent { lost, ..sent };
+                set_timeout(
+                    move || {
+                        if self.busy.try_get_untracked() == Some(true) {
+                            self.ask(again);
+                        }
+                    },
+                    wait,
+                );
+            }
+            answer => self.settled(answer),
+        }
+    }
+
+    fn settled(self, answer: Result<DecideAnswer, AppError>) {
+        if self.busy.try_set(false).is_some() {
+            return;
+        }
+        match answer {
+            Ok(answer) => {
+                self.refused.set(None);
+                untrack(|| self.done.run(answer));
+            }
+            Err(error) => {
+                let moved = matches!(
+                    error.0.code,
+                    Code::VersionConflict | Code::PlanChanged | Code::DecisionRefused
+                );
+                self.refused.set(Some(error));
+                if moved {
+                    untrack(|| self.again.run(()));
+                }
+            }
+        }
+    }
+}
+
+/// Tells this decision from every other one of the same person.
+#[cfg(feature = "hydrate")]
+fn new_key() -> String {
+    use leptos::web_sys::js_sys::Math::random;
+    let part = || (random() * f64::from(u32::MAX)) as u32;
+    format!("{:08x}{:08x}{:08x}{:08x}", part(), part(), part(), part())
+}
+
+/// Only a browser decides by this path.
+#[cfg(not(feature = "hydrate"))]
+fn new_key() -> String {
+    String::new()
 }

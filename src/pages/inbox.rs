@@ -258,7 +258,7 @@ fn Question(item: InboxItem, shown: Shown) -> impl IntoView {
                 <Answer gate=gate.clone() step=seq version id=id.clone() busy=deciding.busy refused=deciding.refused on_decide/>
             }
             .into_any(),
-            false => view! { <p class="dim">"Your role reads, and does not decide: ask an operator."</p> }.into_any(),
+            false => view! { <p class="dim">"View only. Ask an operator to decide."</p> }.into_any(),
         })
     };
     view! {

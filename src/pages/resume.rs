@@ -90,7 +90,7 @@ pub fn ResumeSheet(
     let leave = back.clone();
     let deciding = Deciding::new(
         move |_| {
-            toasts.say("Resumed: released, waits for a worker");
+            toasts.say("Resumed. Queued: waiting for a worker");
             let options = NavigateOptions {
                 scroll: false,
                 ..NavigateOptions::default()

@@ -34,6 +34,7 @@ use crate::{
         answer::Answer,
         frame::{Crumb, Here},
         inspector::{Inspector, Tab},
+        not_undone::NotUndone,
         notice::{Notice, Refused},
         page_title::PageTitle,
         run_actions::{RunActions, StepActions},
@@ -41,7 +42,7 @@ use crate::{
         run_row,
         timeline::{Go, TimelineView},
     },
-    domain::{Action, Code, DecisionKind, Problem, RunId, StepStatus},
+    domain::{Action, Code, DecisionKind, Problem, RunId, StepStatus, rules::offer::Standing},
     live::Follow,
 };
 
@@ -215,11 +216,15 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
             }),
         }
     };
-    let status = Memo::new(move |_| run.with(|run| run.as_ref().map(|run| run.status)));
-    let step_status =
-        Memo::new(move |_| step.with(|it| it.as_ref().map(|it| it.detail.step.status)));
+    let standing = Memo::new(move |_| run.with(|run| run.as_ref().map(Standing::of)));
+    let shown = Memo::new(move |_| {
+        let it = step.with(|it| it.as_ref().map(|it| it.detail.step.clone()))?;
+        Some((it.status, it.decided()))
+    });
+    let open = Memo::new(move |_| shown.get().filter(|(_, decided)| !decided).map(|it| it.0));
     let acts = move || {
-        let status = step_status.get()?;
+        let (status, decided) = shown.get()?;
+        let standing = standing.get()?;
         let helps = matches!(
             status,
             StepStatus::Crashed | StepStatus::Failed | StepStatus::Waiting
@@ -227,7 +232,9 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
         (helps && may.get()).then(|| {
             view! {
                 <StepActions
-                    waiting=status == StepStatus::Waiting
+                    standing
+                    step=status
+                    decided
                     edit=ask_href.run(DecisionKind::Edit)
                     retry=ask_href.run(DecisionKind::Retry)
                     skip=skip_href()
@@ -263,10 +270,20 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
     let nothing =
         Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|run| run.steps == 0)));
     let verified = id.clone();
+    let left = Signal::derive(move || {
+        sheet
+            .with(|it| it.as_ref().map(|it| it.after.not_undone.clone()))
+            .unwrap_or_default()
+    });
+    let acknowledge = Signal::derive(move || {
+        let kind = DecisionKind::Acknowledge;
+        let fits = may.get() && standing.get().is_some_and(|it| it.offers(kind, None));
+        fits.then(|| ask_href.run(kind))
+    });
     view! {
         <PageTitle text=title/>
         {move || read.event().map(|event| view! { <Follow event/> })}
-        <RunKeys id=id.clone() selected href=step_href tab=tab_href follow following ask=ask_href skip=Signal::derive(skip_href) status may/>
+        <RunKeys id=id.clone() selected href=step_href tab=tab_href follow following ask=ask_href skip=Signal::derive(skip_href) standing open may/>
         <RunHead sheet asking>
             {move || (is_live.get() || following.get()).then(|| view! {
                 <a class="button" href=move || follow.run(!following.get()) aria-pressed=move || following.get().to_string() role="button">
@@ -274,8 +291,9 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
                 </a>
             })}
             <VerifyRun run=verified/>
-            {move || may.get().then(|| view! { <RunActions status href=ask_href/> })}
+            {move || may.get().then(|| view! { <RunActions standing selected href=ask_href/> })}
         </RunHead>
+        <NotUndone left run=id.clone() acknowledge/>
         <Notes run read/>
         <Asked id=id.clone() place read run selected/>
         <TimelineView timeline run selected listed href on_go/>

@@ -2,15 +2,15 @@
 
 use super::{
     Error, Store,
-    commands::Decision as Command,
+    commands::{Decision as Command, Key, Once},
     engine::{Connection, Param, params},
-    rows::decision::DecisionRow,
+    rows::{StepRow, decision::DecisionRow},
     seal,
     table::Declared as _,
 };
 use crate::domain::{
     Principal, Problem, RunId,
-    rules::decision::{Decision, DecisionPage},
+    rules::decision::{Decision, DecisionPage, NamedStep},
     wire::protocol::{Decide, DecideAnswer},
 };
 
@@ -21,8 +21,21 @@ impl Store {
         author: Principal,
         body: Decide,
     ) -> Result<DecideAnswer, Problem> {
+        self.decide_once(run, author, body, None).await
+    }
+
+    /// The same, recognised when it is sent again: an answer that got lost can be asked for. A refusal goes to the audit
+    /// trail.
+    pub async fn decide_once(
+        &self,
+        run: RunId,
+        author: Principal,
+        body: Decide,
+        key: Option<Key>,
+    ) -> Result<DecideAnswer, Problem> {
         let (kind, step) = (body.kind, body.step);
         let command = Command::new(run.clone(), author.clone(), body);
+        let command = Once { command, key };
         let decided = self.write(command).await.map_err(Error::problem);
         if let Err(problem) = &decided {
             self.refused_decision(&author, &run, kind, step, problem)
@@ -51,6 +64,35 @@ impl Store {
     }
 }
 
+/// Decisions of a run that are looked through for one step.
+const ABOUT_MAX: i64 = 500;
+/// Effects that a rewind left behind and that are named.
+const NAMED_MAX: usize = 20;
+
+/// What was decided about one step, newest first: about itself, by a resume, or by a rewind past it.
+pub(super) async fn about(
+    conn: &mut dyn Connection,
+    run: &RunId,
+    step: &StepRow,
+) -> Result<Vec<Decision>, Error> {
+    let newest =
+        "WHERE run = $1 AND (step = $2 OR kind IN ('resume', 'rewind')) ORDER BY id DESC LIMIT $3";
+    let found = some(conn, newest, params![run.as_str(), step.seq, ABOUT_MAX]).await?;
+    let about = |it: &Decision| it.is_about(step.seq, step.begun_at);
+    let mut about: Vec<_> = found.into_iter().filter(about).collect();
+    for decision in &mut about {
+        for seq in decision.again.iter().take(NAMED_MAX) {
+            let named = StepRow::between(conn, run, *seq, *seq).await?;
+            let named = named.into_iter().filter(|it| !it.damaged);
+            decision.effects.extend(named.map(|it| NamedStep {
+                step: it.seq,
+                name: it.name,
+            }));
+        }
+    }
+    Ok(about)
+}
+
 /// The decisions that the rest of the statement chooses.
 pub(super) async fn some(
     conn: &mut dyn Connection,
@@ -72,16 +114,14 @@ pub(super) async fn shown(
 }
 
 fn decision(row: DecisionRow) -> Result<Decision, Error> {
-    Ok(Decision {
-        text: seal::open::<Decide>(&row.body)?.text,
-        id: row.id,
-        kind: row.kind,
-        author: row.author,
+    let body: Decide = seal::open(&row.body)?;
+    let bare = Decision {
         reason: row.reason,
         step: row.step,
-        version: row.version,
         at: row.at,
         snapshot: row.snapshot,
         new_run: row.new_run,
-    })
+        ..Decision::bare(row.id, row.kind, row.author, row.version)
+    };
+    Ok(bare.saying(&body))
 }

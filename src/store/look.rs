@@ -8,14 +8,15 @@ use std::sync::Arc;
 pub use looked::Looked;
 
 use super::{
-    Error, Store,
-    engine::Connection,
-    rows::{StepRow, steps},
+    Error, Store, decisions,
+    engine::{Connection, params},
+    rows::{AttemptRow, StepRow, steps},
     snapshots::{self, StateAt},
 };
 use crate::domain::{
     Problem, RunId,
     diff::{self, Change, Delta, rows},
+    rules::decision::{Decision, DecisionKind, EditMark},
     tree::Tree,
     views::{
         diff_sheet::{DiffQuery, DiffSheet, Side},
@@ -30,6 +31,20 @@ use crate::domain::{
 
 /// Larger values are not copied through a page.
 const VALUE_MAX: usize = 1 << 20;
+
+/// Changes by hand that are looked through for one step.
+const EDITS_MAX: i64 = 200;
+
+/// Where a step stands among the states of its run.
+struct Stand {
+    snapshot: i64,
+    /// The run's newest.
+    newest: i64,
+    /// The step itself changed the state.
+    changed: bool,
+    /// The change by hand that made it, if one did.
+    edit: Option<EditMark>,
+}
 
 /// Two states and how they differ.
 pub struct Compared {
@@ -126,19 +141,62 @@ impl Store {
             from: self.side(&compared.from).await?,
             to: self.side(&compared.to).await?,
             own: true,
+            edit: None,
         })
     }
 
-    /// The change that a step made, or the last one before it.
+    /// The change that a step made, a person's edit while the run was there, or the last change before it.
     pub async fn diff_of_step(&self, run: &RunId, seq: i64) -> Result<DiffSheet, Problem> {
-        let n = self.last_change(run, seq).await.map_err(Error::problem)?;
+        let found = async {
+            let there = self.stand(run, seq).await?;
+            Ok(match there.edit {
+                // What the step itself changed is shown while nothing newer is current.
+                Some(edit) if !there.changed || edit.snapshot == there.newest => {
+                    (edit.snapshot, Some(edit))
+                }
+                edit => (self.last_change(run, seq).await?, edit),
+            })
+        };
+        let (n, edit) = found.await.map_err(Error::problem)?;
         let query = DiffQuery {
             to: Some(n),
             ..DiffQuery::default()
         };
         let sheet = self.diff_sheet(run, &query, 0, None).await?;
         let own = sheet.to.seq == Some(seq);
-        Ok(DiffSheet { own, ..sheet })
+        Ok(DiffSheet { own, edit, ..sheet })
+    }
+
+    /// The state that counts at a step: what it committed or began from, or what a person made of it while the run was
+    /// there.
+    async fn stand(&self, run: &RunId, seq: i64) -> Result<Stand, Error> {
+        let (mut conn, owner) = self.find(run).await?;
+        let step = StepRow::load(&mut *conn, run, seq).await?;
+        let step = step.ok_or_else(|| Problem::not_found("step"))?;
+        let own = match step.snapshot {
+            Some(own) => own,
+            None => {
+                let last = AttemptRow::load(&mut *conn, run, seq, step.attempts).await?;
+                last.map_or(0, |attempt| attempt.base)
+            }
+        };
+        let made = "WHERE run = $1 AND snapshot >= $2 ORDER BY id LIMIT $3";
+        let params = params![run.as_str(), own, EDITS_MAX];
+        let made = decisions::some(&mut *conn, made, params).await?;
+        let here = |it: &&Decision| {
+            it.kind != DecisionKind::Rewind
+                && it.edited_at() == Some(seq)
+                && it.snapshot > Some(own)
+        };
+        let before = |it: &&Decision| it.snapshot == Some(own);
+        let edit = made.iter().filter(here).next_back();
+        let edit = edit.or(made.iter().find(before)).and_then(Decision::edit);
+        Ok(Stand {
+            snapshot: edit.as_ref().map_or(own, |edit| edit.snapshot),
+            newest: owner.snapshot,
+            changed: step.state_change.is_some(),
+            edit,
+        })
     }
 
     async fn side(
@@ -169,13 +227,6 @@ impl Store {
         self.newest_snapshot(run, seq, changed, far).await
     }
 
-    /// The newest snapshot that a step up to `seq` made.
-    async fn last_snapshot(&self, run: &RunId, seq: i64) -> Result<i64, Error> {
-        let far = steps!("seq <= $2 AND snapshot IS NOT NULL ORDER BY seq DESC LIMIT 1");
-        self.newest_snapshot(run, seq, |step| step.snapshot, far)
-            .await
-    }
-
     async fn newest_snapshot(
         &self,
         run: &RunId,
@@ -190,11 +241,13 @@ impl Store {
         Ok(step.as_ref().and_then(made).unwrap_or(0))
     }
 
-    /// The state after the step `seq`, or the newest one before it, with its first branches.
+    /// The state after the step `seq`, or the one that it began from, with its first branches.
     pub async fn state_after(&self, run: &RunId, seq: i64) -> Result<StateView, Problem> {
-        let n = self.last_snapshot(run, seq).await.map_err(Error::problem)?;
+        let there = self.stand(run, seq).await.map_err(Error::problem)?;
+        let n = there.snapshot;
         let state = self.state(run, n).await?;
         Ok(StateView {
+            edit: there.edit,
             snapshot: n,
             seq: state.seq,
             created_at: state.created_at,

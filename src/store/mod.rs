@@ -35,6 +35,7 @@ mod table;
 mod tables;
 mod timeline;
 mod tx;
+mod undone;
 pub mod verify;
 mod warm;
 mod workers;

@@ -8,16 +8,18 @@ use super::{
     engine::{Connection, params},
     rows::{Announcements, AttemptRow, RunRow, StepRow, reference::RefRow, step_columns},
     table::Declared as _,
+    undone::not_undone,
 };
 use crate::domain::{
     Problem, RunId, StepStatus, Time,
     nouns::worker::ASKS_MS,
     rules::{
-        decision::{Decision, EditMark},
+        decision::{Decision, DecisionKind, EditMark},
         plan::{
             Checked, Facts, LeftBehind, Plan, PlanQuery, RefFacts, Saved, StepFacts, Taker, plan,
         },
     },
+    views::diff_sheet::DiffQuery,
     wire::protocol::Choice,
 };
 use checked::checked;
@@ -27,6 +29,8 @@ pub(super) use effects::{beyond, effects_from, effects_not_shared};
 const NOTABLE_MAX: i64 = 10_000;
 const DETAILED_MAX: usize = 100;
 const EDITS_MAX: i64 = 200;
+/// Edits whose changes are counted.
+const COUNTED_MAX: usize = 10;
 const REFS_MAX: i64 = 256;
 
 pub(super) const NOTABLE: &str = concat!(
@@ -58,9 +62,26 @@ impl Store {
             let (mut conn, run) = self.find(run).await?;
             let now = conn.now().await?;
             let read = Read::of(&mut *conn, &run, now, true).await?;
-            ahead(&mut *conn, &run, read, query).await
+            let plan = ahead(&mut *conn, &run, read, query).await?;
+            let not_undone = not_undone(&mut *conn, &run, now).await?;
+            Ok(Plan { not_undone, ..plan })
         };
-        read.await.map_err(Error::problem)
+        let mut plan = read.await.map_err(Error::problem)?;
+        self.count_changes(&mut plan).await;
+        Ok(plan)
+    }
+
+    /// How much each edit in the plan changed; one that cannot be compared is left uncounted.
+    async fn count_changes(&self, plan: &mut Plan) {
+        let edits = plan.steps.iter_mut().rev().flat_map(|it| &mut it.edits);
+        for edit in edits.take(COUNTED_MAX) {
+            let query = DiffQuery {
+                to: Some(edit.snapshot),
+                ..DiffQuery::default()
+            };
+            let compared = self.compare(&plan.run, &query).await.ok();
+            edit.changes = compared.map(|it| it.changes().len() as i64);
+        }
     }
 }
 
@@ -269,7 +290,7 @@ async fn steps(
     Ok((found, damaged))
 }
 
-fn facts(run: &RunId, step: &StepRow) -> StepFacts {
+pub(super) fn facts(run: &RunId, step: &StepRow) -> StepFacts {
     StepFacts {
         seq: step.seq,
         key: step.key.clone(),
@@ -298,18 +319,8 @@ fn facts(run: &RunId, step: &StepRow) -> StepFacts {
 
 async fn edits(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<EditMark>, Error> {
     let made = decisions::some(conn, EDITS, params![run.id.as_str(), EDITS_MAX]).await?;
-    let mark = |it: Decision| {
-        Some(EditMark {
-            decision: it.id,
-            kind: it.kind,
-            author: it.author,
-            reason: it.reason,
-            at: it.at,
-            step: it.step,
-            snapshot: it.snapshot?,
-        })
-    };
-    Ok(made.into_iter().rev().filter_map(mark).collect())
+    let by_hand = made.iter().filter(|it| it.kind != DecisionKind::Rewind);
+    Ok(by_hand.rev().filter_map(Decision::edit).collect())
 }
 
 async fn refs(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<RefFacts>, Error> {

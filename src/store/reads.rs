@@ -3,6 +3,7 @@
 use super::{
     Error, Store,
     commands::Reap,
+    decisions,
     engine::{Connection, Row, params},
     rows::{
         AttemptRow, RunRow, StepRow,
@@ -88,6 +89,7 @@ impl Store {
                 refs: step.refs.clone(),
                 links: content.links,
                 attempts,
+                decisions: decisions::about(&mut *conn, run, &step).await?,
                 log: read_log(&mut *conn, run, seq).await?,
             })
         };

@@ -53,6 +53,10 @@ impl Source {
         ask!(self, client => client.steps(id, after, limit), store => store.steps(id, after, limit))
     }
 
+    pub async fn step(&self, id: &RunId, seq: i64) -> Result<StepDetail, Failure> {
+        ask!(self, client => client.step(id, seq, 0), store => store.step(id, seq))
+    }
+
     /// What a step is called, as far as that can still be read.
     pub async fn step_name(&self, id: &RunId, seq: i64) -> Result<String, Failure> {
         ask!(

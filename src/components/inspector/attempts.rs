@@ -24,6 +24,7 @@ pub fn Attempts(step: StepSheet) -> impl IntoView {
         let late = attempt
             .evidence
             .map(|it| view! { <p class="dim">"sent its result late, at "<At at=it.at/></p> });
+        let key = attempt.idempotency_key;
         let heard = attempt.heartbeat_at.map(|at| view! { <At at/> });
         view! {
             <tr>
@@ -34,6 +35,7 @@ pub fn Attempts(step: StepSheet) -> impl IntoView {
                 <td class="cell-figure"><At at=attempt.begun_at/></td>
                 <td class="cell-figure">{heard}</td>
                 <td class="cell-figure"><Elapsed span=Signal::stored(Some(span))/></td>
+                <td class="attempt-error"><bdi class="mono">{key}</bdi></td>
                 <td class="attempt-error">{error}{late}</td>
             </tr>
         }
@@ -45,7 +47,7 @@ pub fn Attempts(step: StepSheet) -> impl IntoView {
                     <tr>
                         <th scope="col">"#"</th><th scope="col">"Outcome"</th><th scope="col">"Worker"</th>
                         <th scope="col">"Epoch"</th><th scope="col">"Begun"</th><th scope="col">"Last heard"</th>
-                        <th scope="col">"Duration"</th><th scope="col">"Error"</th>
+                        <th scope="col">"Duration"</th><th scope="col">"Idempotency key"</th><th scope="col">"Error"</th>
                     </tr>
                 </thead>
                 <tbody>{step.detail.attempts.into_iter().map(row).collect_view()}</tbody>

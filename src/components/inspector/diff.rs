@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::{
     components::{
         diff_view::{DiffRows, SideWords},
+        edited_by::EditedBy,
         look::Look,
     },
     domain::{
@@ -17,7 +18,14 @@ use crate::{
 pub fn DiffTab(sheet: DiffSheet, step: StepSheet, look: Look) -> impl IntoView {
     let it = &step.detail.step;
     let seq = words::number(it.seq);
+    let edit = sheet.edit.clone();
     let said = match (sheet.own, sheet.to.snapshot, it.status) {
+        _ if edit
+            .as_ref()
+            .is_some_and(|it| it.snapshot == sheet.to.snapshot) =>
+        {
+            None
+        }
         (true, ..) => None,
         (false, 0, _) => Some(format!(
             "Step {seq} committed no state, and none before it did."
@@ -43,7 +51,9 @@ pub fn DiffTab(sheet: DiffSheet, step: StepSheet, look: Look) -> impl IntoView {
     });
     let (tree, side, raw) = (href(""), href("&view=side"), href("&view=raw"));
     let (before, after) = (sheet.from.clone(), sheet.to.clone());
+    let run = sheet.to.run.clone();
     view! {
+        {edit.map(|edit| view! { <EditedBy edit run/> })}
         {said.map(|said| view! { <p class="dim">{said}</p> })}
         <section class="diff-box" aria-label="Change of state">
             <header class="diff-head">

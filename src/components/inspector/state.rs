@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::{
     components::{
+        edited_by::EditedBy,
         look::{Look, Stand, Wanted},
         state_tree::branches,
         time::At,
@@ -20,6 +21,15 @@ pub fn StateTab(run: RunId, state: StateView, step: StepSheet, look: Look) -> im
     let seq = words::number(it.seq);
     let own = state.seq == Some(it.seq);
     let said = match (own, state.seq, it.status) {
+        _ if state.edit.is_some() => match it.snapshot {
+            Some(_) => format!(
+                "Step {seq} committed a state, and someone changed it since. This one is current."
+            ),
+            None => format!("Step {seq} committed no state. This is the one that it goes on from."),
+        },
+        (false, None, _) if state.snapshot > 0 => {
+            format!("Step {seq} committed no state. This is the one that it began from.")
+        }
         (true, _, _) => format!("The state that step {seq} committed."),
         (false, None, _) => format!("Step {seq} committed no state. This is the initial state."),
         (false, Some(before), StepStatus::Committed) => {
@@ -70,7 +80,9 @@ pub fn StateTab(run: RunId, state: StateView, step: StepSheet, look: Look) -> im
     };
     let scalar = (!root.kind.opens()).then(|| view! { <code><bdi>{root.text}</bdi></code> });
     let compare = format!("/runs/{run}/diff?to={}", state.snapshot);
+    let edit = state.edit.clone();
     view! {
+        {edit.map(|edit| view! { <EditedBy edit run=run.clone()/> })}
         <p class="dim">{said}</p>
         <form class="state-search" role="search" on:submit=search>
             <input node_ref=field type="search" class="input" aria-label="Search the state" placeholder="Search keys and values"/>

@@ -50,7 +50,7 @@ pub fn Choices(
                 ),
                 option(
                     Way::NewKey,
-                    "I checked: it did not happen".into_any(),
+                    "I checked: it did not happen, and nothing is still under way".into_any(),
                     "run it with a new key".into_any(),
                 ),
                 effect
@@ -134,7 +134,7 @@ pub fn Choices(
             {evidence}
             {ways.collect_view()}
             <label class="plan-result" class:is-hidden=move || ready.get() && !gives.get()>
-                "Result, as JSON; nothing is null"
+                "Result (JSON). Leave empty for null"
                 <textarea class="input mono" name=format!("result.{seq}") rows="3" spellcheck="false" disabled=!open
                     prop:value=move || picks.with(|all| all.get(&seq).map(|it| it.result.clone()).unwrap_or_default())
                     on:input=move |event| {

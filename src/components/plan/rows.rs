@@ -10,7 +10,10 @@ use crate::{
     },
     domain::{
         StepStatus,
-        rules::plan::{Changed, Checked, Plan, PlanAction, PlanStep, Span},
+        rules::{
+            decision::EditMark,
+            plan::{Changed, Checked, LeftBehind, Plan, PlanAction, PlanStep, Span},
+        },
         views::words,
     },
 };
@@ -36,6 +39,7 @@ pub fn Rows(plan: Plan, picks: RwSignal<Picks>, elsewhere: Elsewhere, open: bool
         <div class="plan-rows" role="list" aria-label="What will happen">
             {(!spans.is_empty()).then(|| view! { <Replayed spans checked=plan.integrity.clone()/> })}
             {(!plan.gap.is_empty()).then(|| view! { <Gap gap=plan.gap.clone()/> })}
+            {(!plan.not_undone.is_empty()).then(|| view! { <LeftThere left=plan.not_undone.clone()/> })}
             {own.collect_view()}
             {(!expected.is_empty()).then(|| view! { <Expected expected range/> })}
         </div>
@@ -131,7 +135,7 @@ fn Gap(gap: Vec<Changed>) -> impl IntoView {
         <div class="plan-row" role="listitem">
             <span class="plan-seq"></span>
             <span class="plan-mark tone-waiting" aria-hidden="true">"▲"</span>
-            <span class="plan-what tone-waiting">"changed in the gap"</span>
+            <span class="plan-what tone-waiting">"Changed since it stopped"</span>
             <span class="plan-detail"><bdi>{code.join("; ")}</bdi></span>
             <span class="plan-detail">{references.collect_view()}</span>
         </div>
@@ -165,10 +169,7 @@ fn Line(step: PlanStep, picks: RwSignal<Picks>, elsewhere: Elsewhere, open: bool
             let class = if effect.unknown { "tone-waiting" } else { "" };
             view! { <span class=class><bdi>{effect.words.clone()}</bdi></span> }.into_any()
         }
-        (_, Some(edit)) => {
-            let (by, at) = (edit.author.clone(), edit.at);
-            view! { "state edited by "<bdi>{by}</bdi>", "<Moment at/> }.into_any()
-        }
+        (_, Some(edit)) if edited => edited_by(edit).into_any(),
         _ => view! { <bdi>{step.name.clone()}</bdi> }.into_any(),
     };
     let second = match step.edits.last().filter(|_| edited) {
@@ -180,7 +181,10 @@ fn Line(step: PlanStep, picks: RwSignal<Picks>, elsewhere: Elsewhere, open: bool
         None => step.why.clone(),
     };
     let unknown = step.effect.as_ref().is_some_and(|it| it.unknown);
+    // A replayed line says it itself; any other step goes on from the edited state.
+    let edits = step.edits.clone().into_iter().filter(|_| !edited);
     view! {
+        {edits.map(|edit| view! { <Edited edit/> }).collect_view()}
         <div class="plan-row" class:is-decide=decide role="listitem">
             <span class="plan-seq">{seq}</span>
             <span class="plan-mark"><Glyph shape/></span>
@@ -188,6 +192,49 @@ fn Line(step: PlanStep, picks: RwSignal<Picks>, elsewhere: Elsewhere, open: bool
             <span class="plan-detail">{first}</span>
             <span class="plan-detail" class:tone-crashed=decide && unknown><bdi>{second}</bdi></span>
             {decide.then(|| view! { <Choices step=step.clone() picks elsewhere open/> })}
+        </div>
+    }
+    .into_any()
+}
+
+/// "state edited by ana (1 change), 09:33"
+fn edited_by(edit: &EditMark) -> impl IntoView {
+    let (by, at) = (edit.author.clone(), edit.at);
+    let count = edit.changes.map(|n| words::several(n, "change"));
+    let count = count.map(|count| format!(" ({count})"));
+    view! { "state edited by "<bdi>{by}</bdi>{count}", "<Moment at/> }
+}
+
+/// A change by hand that the steps below go on from.
+#[component]
+fn Edited(edit: EditMark) -> impl IntoView {
+    let why = edit.reason.clone().map(|it| format!("“{it}”"));
+    view! {
+        <div class="plan-row" role="listitem">
+            <span class="plan-seq"></span>
+            <span class="plan-mark"><Glyph shape=Shape::Edited/></span>
+            <span class="plan-what tone-edited">"edited"</span>
+            <span class="plan-detail">{edited_by(&edit)}</span>
+            <span class="plan-detail"><bdi>{why}</bdi></span>
+        </div>
+    }
+    .into_any()
+}
+
+/// What a rewind or fork before this plan did not undo.
+#[component]
+fn LeftThere(left: Vec<LeftBehind>) -> impl IntoView {
+    let one = |it: LeftBehind| {
+        let known = it.known();
+        view! { <span class="gap-reference"><b>{words::number(it.seq)}" "<bdi>{it.name}</bdi></b>", "<bdi>{it.effect.words}</bdi>": "<b class="tone-crashed">{known}</b></span> }
+    };
+    view! {
+        <div class="plan-row is-decide" role="listitem">
+            <span class="plan-seq"></span>
+            <span class="plan-mark tone-crashed" aria-hidden="true">"▲"</span>
+            <span class="plan-what tone-crashed">"Not undone"</span>
+            <span class="plan-detail">{left.into_iter().map(one).collect_view()}</span>
+            <span class="plan-detail tone-crashed">"these effects may happen again, with new keys"</span>
         </div>
     }
     .into_any()

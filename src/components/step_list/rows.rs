@@ -126,12 +126,13 @@ fn Cells(step: Step, on: Memo<bool>, context: RowContext) -> impl IntoView {
         view! { <Slow usual span/> }
     });
     let (shape, word) = match step.damaged {
-        true => (Shape::Damaged, words::DAMAGED),
-        false => (Shape::from(step.status), words::step_status(step.status)),
+        true => (Shape::Damaged, words::DAMAGED.to_owned()),
+        false => (Shape::from(step.stood()), words::step_stands(&step)),
     };
+    let ghost = step.was.is_some();
     view! {
         <td class="cell-mark">
-            <Glyph shape=shape label=word.to_owned()/>
+            <Glyph shape=shape label=word ghost/>
         </td>
         <td class="cell-step"><div class="step-line">
             <a class="step-name" href=move || context.href.run(seq) data-row=""

@@ -66,6 +66,9 @@ pub struct LogLine {
 pub struct Attempt {
     pub attempt: i64,
     pub worker: String,
+    /// The key that it was given for the outside provider; the step's own is the current one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
     pub epoch: Epoch,
     pub begun_at: Time,
     #[serde(default, skip_serializing_if = "Option::is_none")]

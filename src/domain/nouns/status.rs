@@ -35,7 +35,7 @@ pub enum RunStatus {
     Paused,
     Crashed,
     Failed,
-    /// Released, waits for a worker.
+    /// Queued: waits for a worker.
     Ready,
     Done,
     Cancelled,

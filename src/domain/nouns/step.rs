@@ -11,7 +11,7 @@ use crate::domain::{
         status::StepStatus,
         time::Time,
     },
-    rules::decision::DecisionKind,
+    rules::decision::{Decision, DecisionKind},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -131,8 +131,14 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     pub status: StepStatus,
+    /// What a superseded step was before someone rewound past it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<StepStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
+    /// Nobody knows whether its effect happened.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub effect_unknown: bool,
     pub recovery: Recovery,
     /// How many times it was tried.
     pub tries: i64,
@@ -159,6 +165,19 @@ pub struct Step {
     pub damaged: bool,
 }
 
+impl Step {
+    /// What it is, or was before someone rewound past it.
+    pub fn stood(&self) -> StepStatus {
+        self.was.unwrap_or(self.status)
+    }
+
+    /// It broke, and someone has ordered to run it again since: nothing more is to be decided about it.
+    pub fn decided(&self) -> bool {
+        matches!(self.status, StepStatus::Crashed | StepStatus::Failed)
+            && self.decision == Some(DecisionKind::Retry)
+    }
+}
+
 /// A step with all that is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
@@ -180,6 +199,9 @@ pub struct StepDetail {
     pub links: Vec<Link>,
     /// The newest attempts, oldest first; older ones stay in the store.
     pub attempts: Vec<Attempt>,
+    /// What people decided about it, newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<Decision>,
     /// The newest log lines over all attempts, oldest first.
     pub log: Vec<LogLine>,
 }

@@ -150,6 +150,9 @@ pub struct Plan {
     /// `rewind`, `fork`: effects that are not undone. Running one again must be chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_behind: Vec<LeftBehind>,
+    /// Effects that an earlier rewind, or the fork that this run is, did not undo: they may happen again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_undone: Vec<LeftBehind>,
     /// Why `resume` is not possible now, other than for decisions that are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
@@ -291,6 +294,7 @@ pub fn plan(facts: &Facts<'_>) -> Plan {
         integrity: facts.integrity.clone(),
         taker: facts.taker.clone(),
         left_behind: Vec::new(),
+        not_undone: Vec::new(),
         refused: resumable(facts.run.status).err(),
     };
     plan.hash = hash(facts, &plan);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{
     diff::rows::{RowPage, Totals},
     nouns::{ids::RunId, time::Time},
+    rules::decision::EditMark,
     wire::{problem::Problem, protocol::Check},
 };
 
@@ -59,6 +60,9 @@ pub struct DiffSheet {
     pub page: RowPage,
     /// `to` is the state that the step in question committed, not one before it.
     pub own: bool,
+    /// The change by hand that `to` shows, or that followed what the step committed.
+    #[serde(default)]
+    pub edit: Option<EditMark>,
 }
 
 impl DiffSheet {

@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::nouns::{
-    run::{Announced, Link, OnCrash, Run, RunDetail},
-    step::{AgentError, StepDetail},
-    time::Time,
+use crate::domain::{
+    nouns::{
+        run::{Announced, Link, OnCrash, Run, RunDetail},
+        step::{AgentError, StepDetail},
+        time::Time,
+    },
+    rules::plan::LeftBehind,
 };
 
 /// Text shown of one value at most; the API has the whole of it.
@@ -49,6 +52,15 @@ impl Excerpt {
     }
 }
 
+/// What is to be said of a run after someone went back.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Aftermath {
+    /// It was rewound to before this step, and nothing has moved it since.
+    pub rewound_to: Option<i64>,
+    /// Effects that were left behind, until the run ends or someone acknowledges them.
+    pub not_undone: Vec<LeftBehind>,
+}
+
 /// A run with its values as excerpts and the announced steps that come next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunSheet {
@@ -65,6 +77,8 @@ pub struct RunSheet {
     pub saved_until: Option<Time>,
     /// How long the step that is under way usually takes.
     pub usual: Option<Usual>,
+    #[serde(default)]
+    pub after: Aftermath,
 }
 
 /// How long a step took before, and what that is known from.
@@ -98,7 +112,12 @@ impl Usual {
 }
 
 impl RunSheet {
-    pub fn of(detail: RunDetail, saved_until: Option<Time>, usual: Option<Usual>) -> Self {
+    pub fn of(
+        detail: RunDetail,
+        saved_until: Option<Time>,
+        usual: Option<Usual>,
+        after: Aftermath,
+    ) -> Self {
         let announced: Vec<_> = detail.pending().take(ANNOUNCED_MAX).cloned().collect();
         Self {
             input: Excerpt::of(&detail.input),
@@ -111,6 +130,7 @@ impl RunSheet {
             announced,
             saved_until,
             usual,
+            after,
             run: detail.run,
         }
     }

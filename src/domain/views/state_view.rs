@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::domain::{
     nouns::time::Time,
+    rules::decision::EditMark,
     tree::hash::Hash,
     tree::{Shape, Tree},
     wire::json::{escape, quoted},
@@ -85,8 +86,11 @@ pub struct BranchPage {
 /// A state and its first branches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateView {
+    /// The change by hand that made it, if one did.
+    #[serde(default)]
+    pub edit: Option<EditMark>,
     pub snapshot: i64,
-    /// The step that committed it; the initial state has none.
+    /// The step that committed it; the initial state and a change by hand have none.
     pub seq: Option<i64>,
     pub created_at: Time,
     pub hash: Hash,

@@ -4,10 +4,11 @@ use crate::domain::{
     nouns::{
         run::Run,
         status::{RunStatus, StepStatus},
+        step::Step,
         time::Time,
         worker::{Asking, REMEMBERED_DAYS},
     },
-    rules::decision::{DecisionKind, Signal},
+    rules::decision::{Decision, DecisionKind, Signal},
     views::counts::COUNT_MAX,
 };
 
@@ -23,7 +24,7 @@ pub fn run_status(status: RunStatus) -> &'static str {
         RunStatus::Paused => "Paused",
         RunStatus::Crashed => "Crashed",
         RunStatus::Failed => "Failed",
-        RunStatus::Ready => "Released",
+        RunStatus::Ready => "Queued",
         RunStatus::Done => "Done",
         RunStatus::Cancelled => "Cancelled",
     }
@@ -40,6 +41,15 @@ pub fn step_status(status: StepStatus) -> &'static str {
         StepStatus::Waiting => "waits for an answer",
         StepStatus::Skipped => "skipped",
         StepStatus::Superseded => "superseded",
+    }
+}
+
+/// What is to be said of a step: its status, what was decided about it, what it was before a rewind.
+pub fn step_stands(step: &Step) -> String {
+    match step.was {
+        Some(was) => format!("{}, superseded by a rewind", step_status(was)),
+        None if step.decided() => "decided: runs again".into(),
+        None => step_status(step.status).into(),
     }
 }
 
@@ -65,9 +75,60 @@ pub fn decided(kind: DecisionKind) -> &'static str {
     }
 }
 
+/// "1 decision", "3 decisions".
+pub fn several(n: i64, noun: &str) -> String {
+    match n {
+        1 => format!("1 {noun}"),
+        n => format!("{} {noun}s", number(n)),
+    }
+}
+
+/// What somebody did about a run, as it follows their name: "paused the run".
+pub fn did(kind: DecisionKind, decision: &Decision) -> String {
+    let at = |what: &str| match decision.step {
+        Some(step) => format!("{what} step {}", number(step)),
+        None => what.to_owned(),
+    };
+    match kind {
+        DecisionKind::Retry => at("ordered to retry"),
+        DecisionKind::Commit => at("committed a result for"),
+        DecisionKind::Skip => at("skipped"),
+        DecisionKind::Approve => at("approved"),
+        DecisionKind::Reject => at("rejected"),
+        DecisionKind::Answer => at("answered"),
+        DecisionKind::Edit => "edited the state".into(),
+        DecisionKind::Rewind => rewound(decision),
+        DecisionKind::Fork => at("forked the run from before"),
+        DecisionKind::Resume => "resumed the run".into(),
+        DecisionKind::Pause => "paused the run".into(),
+        DecisionKind::Cancel => "cancelled the run".into(),
+        DecisionKind::Note => "noted".into(),
+        DecisionKind::Pin => "pinned the run".into(),
+        DecisionKind::Claim => "is on it".into(),
+        DecisionKind::Acknowledge => "acknowledged it".into(),
+    }
+}
+
+/// "rewound the run to before step 43"
+pub fn rewound(decision: &Decision) -> String {
+    match decision.step {
+        Some(step) => format!("rewound the run to before step {}", number(step)),
+        None => "rewound the run".into(),
+    }
+}
+
+/// What a run is after someone went back: that comes first, because the run stands at no step that broke.
+pub fn headline_after(run: &Run, rewound_to: Option<i64>) -> String {
+    match rewound_to {
+        Some(step) => format!("Rewound to before step {}", number(step)),
+        None => headline(run),
+    }
+}
+
 /// A run's status as a sentence: "Crashed mid-flight at step 47".
 pub fn headline(run: &Run) -> String {
     let at = |what: &str| match &run.at {
+        Some(at) if settled(at.status) => format!("{what} after step {}", number(at.seq)),
         Some(at) => format!("{what} at step {}", number(at.seq)),
         None => what.to_owned(),
     };
@@ -77,15 +138,19 @@ pub fn headline(run: &Run) -> String {
             Some(at) if at.status == StepStatus::Running => {
                 format!("Running step {}", number(at.seq))
             }
+            Some(at) if at.status == StepStatus::Waiting => {
+                format!("Waits for an answer at step {}", number(at.seq))
+            }
             Some(at) => format!("Running, after step {}", number(at.seq)),
             None => "Running, before its first step".into(),
         },
         RunStatus::Waiting => at("Waits for an answer"),
         RunStatus::Paused => at("Paused"),
+        RunStatus::Crashed if !broke(run) => at("Stopped"),
         RunStatus::Crashed => at("Crashed mid-flight"),
         RunStatus::Failed => at("Failed"),
         RunStatus::Ready if sleeps(run) => at("Sleeps"),
-        RunStatus::Ready => "Released, waits for a worker".into(),
+        RunStatus::Ready => "Queued: waiting for a worker".into(),
         RunStatus::Done => "Done".into(),
         RunStatus::Cancelled => at("Cancelled"),
     }
@@ -94,6 +159,10 @@ pub fn headline(run: &Run) -> String {
 /// Where a run is now, as a row says it: "running 112 · summarise_source".
 pub fn now_at(run: &Run) -> String {
     let at = |what: &str| match &run.at {
+        Some(at) if settled(at.status) => {
+            let what = what.trim_end_matches(" at");
+            format!("{what} after {} · {}", number(at.seq), at.name)
+        }
         Some(at) => format!("{what} {} · {}", number(at.seq), at.name),
         None => what.trim_end_matches(" at").to_owned(),
     };
@@ -103,6 +172,8 @@ pub fn now_at(run: &Run) -> String {
             let doing = match run.at.as_ref().map(|at| at.status) {
                 Some(StepStatus::Running) => at("running"),
                 Some(StepStatus::Failed) => at("running, failed at"),
+                Some(StepStatus::Waiting) => at("waits for an answer at"),
+                Some(status) if settled(status) => at("running,"),
                 Some(_) => at("running, after"),
                 None => "running, before its first step".into(),
             };
@@ -117,16 +188,27 @@ pub fn now_at(run: &Run) -> String {
             None => "waits for an answer".into(),
         },
         RunStatus::Paused => at("paused at"),
+        RunStatus::Crashed if !broke(run) => at("stopped at"),
         RunStatus::Crashed => at("crashed at"),
         RunStatus::Failed => at("failed at"),
         RunStatus::Ready if sleeps(run) => "asleep, wakes by itself".into(),
-        RunStatus::Ready => "released, waits for a worker".into(),
+        RunStatus::Ready => "queued: waiting for a worker".into(),
         RunStatus::Done => "done".into(),
         RunStatus::Cancelled => match &run.at {
             Some(at) => format!("cancelled at {}", number(at.seq)),
             None => "cancelled".into(),
         },
     }
+}
+
+/// Nothing more happens to a step like this: whatever the run is now, it is not at it any more.
+fn settled(status: StepStatus) -> bool {
+    matches!(status, StepStatus::Committed | StepStatus::Skipped)
+}
+
+/// The step that it is at broke; after a rewind it stands behind one that did not.
+fn broke(run: &Run) -> bool {
+    run.at.as_ref().is_some_and(|at| !settled(at.status))
 }
 
 /// Its worker asked to be called again only later.

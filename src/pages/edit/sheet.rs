@@ -9,14 +9,11 @@ use serde_json::Value;
 use super::draft;
 use crate::{
     api,
-    components::{
-        changes::Changes, json_field::JsonField, refusal::Refusal, run_actions::editable,
-        toast::Toasts,
-    },
+    components::{changes::Changes, json_field::JsonField, refusal::Refusal, toast::Toasts},
     domain::{
         Action, Code, DecisionKind,
         diff::{self, Change},
-        rules::decision,
+        rules::offer::Standing,
         tree::Tree,
         views::{
             edit::EditSheet,
@@ -93,7 +90,7 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
     let lacks = Memo::new(move |_| {
         let no_reason = reason.with(|it| it.trim().is_empty());
         match (parsed.with(Result::is_err), changed.get(), no_reason) {
-            (true, ..) => Some("this is not JSON that can be stored"),
+            (true, ..) => Some("Not valid JSON"),
             (_, false, _) => Some("nothing is changed"),
             (_, _, true) => Some("a reason is missing"),
             _ => None,
@@ -133,15 +130,11 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
             deciding.refused.set(None);
         }
     };
-    let closed = decision::allowed(
-        DecisionKind::Edit,
-        sheet.run.status,
-        sheet.run.lease.is_some(),
-        None,
-    )
-    .err();
+    let closed = Standing::of(&sheet.run)
+        .offer(DecisionKind::Edit, None)
+        .refused;
     let may = move || shell.may(Action::Decide);
-    let open = editable(sheet.run.status) && closed.is_none();
+    let open = closed.is_none();
     let size = move || text.with(|text| words::size(text.len() as i64));
     let one = sheet.path.clone();
     let what = match one.as_str() {

@@ -5,12 +5,10 @@ use leptos_router::{NavigateOptions, hooks::use_navigate};
 
 use crate::{
     api,
-    components::{
-        inspector::Tab,
-        keyboard::Keys,
-        run_actions::{editable, resumable},
+    components::{inspector::Tab, keyboard::Keys},
+    domain::{
+        DecisionKind, RunId, StepStatus, rules::offer::Standing, wire::step_query::Direction,
     },
-    domain::{DecisionKind, RunId, RunStatus, wire::step_query::Direction},
 };
 
 #[component]
@@ -28,7 +26,10 @@ pub fn RunKeys(
     ask: Callback<DecisionKind, String>,
     /// The address that skips the selected step.
     skip: Signal<String>,
-    #[prop(into)] status: Signal<Option<RunStatus>>,
+    #[prop(into)] standing: Signal<Option<Standing>>,
+    /// The selected step's status, unless somebody decided about it already.
+    #[prop(into)]
+    open: Signal<Option<StepStatus>>,
     #[prop(into)] may: Signal<bool>,
 ) -> impl IntoView {
     let keys = expect_context::<Keys>();
@@ -59,14 +60,18 @@ pub fn RunKeys(
                     }
                 });
             };
-            let resumes = may.get_untracked() && status.get_untracked().is_some_and(resumable);
-            let edits = may.get_untracked() && status.get_untracked().is_some_and(editable);
+            let may = |kind, step: Option<StepStatus>| {
+                let standing = standing.get_untracked().filter(|_| may.get_untracked());
+                standing.is_some_and(|it| it.offers(kind, step))
+            };
+            let step = open.get_untracked();
+            let on_step = |kind| step.is_some() && may(kind, step);
             let asked = |kind| go.run(untrack(|| ask.run(kind)));
             match key.as_str() {
-                "r" if resumes => asked(DecisionKind::Resume),
-                "t" if resumes => asked(DecisionKind::Retry),
-                "s" if edits => go.run(skip.get_untracked()),
-                "e" if edits => asked(DecisionKind::Edit),
+                "r" if may(DecisionKind::Resume, None) => asked(DecisionKind::Resume),
+                "t" if on_step(DecisionKind::Retry) => asked(DecisionKind::Retry),
+                "s" if on_step(DecisionKind::Skip) => go.run(skip.get_untracked()),
+                "e" if may(DecisionKind::Edit, None) => asked(DecisionKind::Edit),
                 "n" => look(true, Direction::Later),
                 "p" => look(true, Direction::Earlier),
                 "]" => look(false, Direction::Later),

@@ -38,9 +38,9 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
             return;
         };
         let moved = read.newer.with_untracked(|before| {
-            before
-                .as_ref()
-                .is_none_or(|(_, before)| before.status != run.status)
+            before.as_ref().is_none_or(|(_, before)| {
+                (before.status, before.version) != (run.status, run.version)
+            })
         });
         if place.with_untracked(|it| it.follow) {
             read.newest.set(run.at.as_ref().map(|at| at.seq));

@@ -1,4 +1,5 @@
-//! What people said about a run: who is looking, notes, its forks, and how a fork compares with its origin.
+//! What people said and decided about a run: who is on it, notes, decisions, its forks, and how a fork compares with its
+//! origin.
 
 use leptos::prelude::*;
 
@@ -6,14 +7,15 @@ use super::read::Read;
 use crate::{
     components::{
         glyph::{Glyph, Shape},
+        run_head::part,
         run_row,
         time::{Clock, Elapsed, Moment},
     },
     domain::{DecisionKind, Run, rules::decision::Decision, views::words},
 };
 
-/// Notes that are shown; the audit log has all of them.
-const SHOWN: usize = 5;
+/// Lines that stand open; the others are folded.
+const SHOWN: usize = 3;
 
 #[component]
 pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
@@ -26,34 +28,77 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
     let said = Memo::new(move |_| {
         let page = read.decided.get()?.ok()?;
         let told = page.decisions.into_iter();
-        let told = told.filter(|it| matches!(it.kind, DecisionKind::Note | DecisionKind::Fork));
-        Some(told.take(SHOWN).collect::<Vec<_>>())
+        // "I'm on it" is over by itself.
+        let told = told.filter(|it| it.kind != DecisionKind::Claim);
+        Some((told.collect::<Vec<_>>(), page.next.is_some()))
     });
-    let one = |it: Decision| {
-        let author = it.author.clone();
-        let what = match (it.text, it.new_run) {
-            (Some(text), _) => view! { ": "<bdi>{text}</bdi> }.into_any(),
-            (_, Some(fork)) => {
-                let href = format!("/runs/{fork}");
-                view! { " forked it from before step "{it.step}": "<a class="link mono" href=href>{fork.short().to_owned()}</a> }.into_any()
-            }
-            _ => ().into_any(),
-        };
-        view! { <li><b><bdi>{author}</bdi></b>" "<span class="dim"><Moment at=it.at/></span>{what}</li> }
-    };
+    let id = part(run, |run| run.id.clone());
     let any = move || {
-        looking.get().is_some() || said.with(|it| it.as_ref().is_some_and(|it| !it.is_empty()))
+        let said = said.with(|it| it.as_ref().is_some_and(|(all, _)| !all.is_empty()));
+        looking.get().is_some() || said
+    };
+    let newest = move || {
+        let (mut all, _) = said.get().unwrap_or_default();
+        all.truncate(SHOWN);
+        all.into_iter().map(line).collect_view()
+    };
+    let rest = move || {
+        let (all, more) = said.get().unwrap_or_default();
+        let count = match more {
+            true => format!("{}+", all.len()),
+            false => all.len().to_string(),
+        };
+        let older = more.then(|| {
+            let href = id.get().map(|id| format!("/audit?run={id}"));
+            view! { <p><a class="link" href=href>"Older ones in the audit log"</a></p> }
+        });
+        (all.len() > SHOWN).then(|| {
+            view! {
+                <details class="decided-more">
+                    <summary>{format!("All {count} notes and decisions")}</summary>
+                    <ul class="run-notes">{all.into_iter().map(line).collect_view()}</ul>
+                    {older}
+                </details>
+            }
+        })
     };
     view! {
         {move || any().then(|| view! {
-            <ul class="run-notes" aria-label="Notes">
-                {move || looking.get().map(|by| view! { <li class="tone-waiting"><bdi>{by}</bdi>" is looking"</li> })}
-                {move || said.get().unwrap_or_default().into_iter().map(one).collect_view()}
-            </ul>
+            <section class="run-said" aria-label="Notes and decisions">
+                <ul class="run-notes" aria-label="Notes">
+                    {move || looking.get().map(|by| view! { <li class="tone-waiting"><bdi>{by}</bdi>" is on it"</li> })}
+                    {newest}
+                </ul>
+                {rest}
+            </section>
         })}
         {move || read.origin.get().flatten().map(|origin| view! { <Compared run origin/> })}
     }
     .into_any()
+}
+
+/// One decision about the run, in a line: who, when, what, why.
+fn line(it: Decision) -> impl IntoView {
+    let author = it.author.clone();
+    let what = match (&it.text, &it.new_run) {
+        (Some(text), _) => view! { ": "<bdi>{text.clone()}</bdi> }.into_any(),
+        (_, Some(fork)) => {
+            let (href, short) = (format!("/runs/{fork}"), fork.short().to_owned());
+            view! { " forked it from before step "{it.step}": "<a class="link mono" href=href>{short}</a> }.into_any()
+        }
+        _ => view! { " "<bdi>{words::did(it.kind, &it)}{chosen(&it)}</bdi> }.into_any(),
+    };
+    let why = it.reason.filter(|_| it.text.is_none());
+    let why = why.map(|why| view! { <span class="dim">" “"<bdi>{why}</bdi>"”"</span> });
+    view! { <li><b><bdi>{author}</bdi></b>" "<span class="dim"><Moment at=it.at/></span>{what}{why}</li> }
+}
+
+/// What a resume chose: ", step 47: it happened".
+fn chosen(it: &Decision) -> String {
+    let resumed = it.kind == DecisionKind::Resume;
+    let chosen = it.chosen.iter().filter(|_| resumed).take(5);
+    let words = chosen.map(|it| format!(", step {}: {}", words::number(it.step), it.in_words()));
+    words.collect()
 }
 
 /// A fork beside the run that it was made from.

@@ -2,7 +2,7 @@
 
 use axum::{Extension, Json, extract::State, http::HeaderMap};
 
-use super::{caller, once};
+use super::{caller, key};
 use crate::{
     domain::{
         Problem,
@@ -14,7 +14,6 @@ use crate::{
         body::{RunPath, Strict},
         problem::Refusal,
     },
-    store::{Error, commands::Decision},
 };
 
 /// Decides about a run or a step.
@@ -31,16 +30,6 @@ pub async fn decide(
     Strict { body, hash }: Strict<Decide>,
 ) -> Result<Json<DecideAnswer>, Refusal> {
     let author = caller(who)?;
-    let scope = format!("decide {run}");
-    let (kind, step) = (body.kind, body.step);
-    let command = Decision::new(run.clone(), author.clone(), body);
-    let command = once(command, &author, &headers, scope, hash)?;
-    let decided = app.store.write(command).await.map_err(Error::problem);
-    if let Err(problem) = &decided {
-        let refused = app
-            .store
-            .refused_decision(&author, &run, kind, step, problem);
-        refused.await;
-    }
-    Ok(Json(decided?))
+    let key = key(&author, &headers, format!("decide {run}"), hash)?;
+    Ok(Json(app.store.decide_once(run, author, body, key).await?))
 }

@@ -141,13 +141,22 @@ fn once<C>(
     scope: String,
     body: Hash,
 ) -> Result<Once<C>, Problem> {
-    let key = idempotency_key(headers)?;
-    let key = key.map(|key| Key {
+    let key = key(who, headers, scope, body)?;
+    Ok(Once { command, key })
+}
+
+/// What a repeat of this request is recognised by, if it carries an `Idempotency-Key`.
+fn key(
+    who: &Principal,
+    headers: &HeaderMap,
+    scope: String,
+    body: Hash,
+) -> Result<Option<Key>, Problem> {
+    Ok(idempotency_key(headers)?.map(|key| Key {
         scope: format!("{} {scope}", who.name),
         key,
         body,
-    });
-    Ok(Once { command, key })
+    }))
 }
 
 /// A write of the worker that holds, or believes to hold, this lease; a refusal is remembered for the workers' page.

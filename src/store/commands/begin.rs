@@ -332,6 +332,7 @@ async fn attempt(
         answer: None,
         usage: None,
         log_lines: 0,
+        idempotency_key: Some(step.provider_key(&run.id)),
         has_evidence: false,
     };
     tx.later(&run.id, &attempt::INSERT, row.inserted(input));

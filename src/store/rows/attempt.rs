@@ -45,6 +45,10 @@ table! {
         usage(input_tokens output_tokens cost_usd): Option<Usage>, later, copied;
         log_lines: i64,                changes, fresh;
     }
+    since 9 {
+        /// The key that it was given for the outside provider; attempts that no worker made have none.
+        idempotency_key: Option<String>, once, copied;
+    }
     beside {
         input: Text,    sealed, copied;
         error: Text,    sealed, copied;
@@ -219,6 +223,7 @@ impl AttemptRow {
                 usage: known.usage,
                 evidence: row.opt_sealed()?,
                 input: row.opt_sealed()?,
+                idempotency_key: known.idempotency_key,
             })
         };
         rows.into_iter().rev().map(read).collect()

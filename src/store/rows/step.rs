@@ -154,6 +154,25 @@ impl StepRow {
         provider_key(run, self.seq, self.generation)
     }
 
+    /// What it is, or was before someone rewound past it: the rest of its row still tells.
+    pub fn was(&self) -> StepStatus {
+        use DecisionKind::{Answer, Approve, Commit, Reject, Skip};
+        match (self.status, self.decision) {
+            (StepStatus::Superseded, Some(Skip)) => StepStatus::Skipped,
+            (StepStatus::Superseded, Some(Commit | Approve | Reject | Answer)) => {
+                StepStatus::Committed
+            }
+            (StepStatus::Superseded, _) => match self.snapshot {
+                _ if self.unknown => StepStatus::Crashed,
+                Some(_) => StepStatus::Committed,
+                None if self.kind == Kind::Gate => StepStatus::Waiting,
+                None if self.failures > 0 && self.failures == self.attempts => StepStatus::Failed,
+                None => StepStatus::Crashed,
+            },
+            (status, _) => status,
+        }
+    }
+
     pub fn to_step(&self, run: &RunId) -> Step {
         Step {
             seq: self.seq,
@@ -162,7 +181,9 @@ impl StepRow {
             kind: self.kind,
             tool: self.tool.clone(),
             status: self.status,
+            was: (self.status == StepStatus::Superseded).then(|| self.was()),
             effect: self.effect.clone(),
+            effect_unknown: self.unknown,
             recovery: self.recovery,
             tries: self.attempts,
             begun_at: self.begun_at,

@@ -41,7 +41,7 @@ async fn an_answer_releases_the_run(on: Engine) {
         let order = [&[*verb, &agent.run], rest, &["-m", "asked the customer"]].concat();
         let said = Cli::of(&api).says(&order).await;
         assert!(
-            said.done().contains("released, waits for a worker"),
+            said.done().contains("queued: waiting for a worker"),
             "{said:?}"
         );
         let next = api.lease(&agent.run, json!({})).await;

@@ -50,7 +50,7 @@ async fn a_retry_keeps_the_key_unless_told_otherwise(on: Engine) {
         }
         let said = Cli::of(&api).says(&order).await;
         assert!(
-            said.done().contains("released, waits for a worker"),
+            said.done().contains("queued: waiting for a worker"),
             "{said:?}"
         );
         let begun = told(&api, &agent.run).await;

@@ -1,5 +1,6 @@
 //! Decisions, by the protocol's table: each way out of a crash, gates, edits, rewinds and forks.
 
+mod aftermath;
 mod edits;
 mod forks;
 mod gates;

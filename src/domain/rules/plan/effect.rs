@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::StepFacts;
 use crate::domain::{
-    nouns::{status::StepStatus, step::Effect, time::Time},
+    nouns::{ids::RunId, status::StepStatus, step::Effect, time::Time},
     views::words,
 };
 
@@ -75,6 +75,9 @@ fn in_words(effect: &Effect) -> String {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 pub struct LeftBehind {
+    /// The run that did it, where it is another: the origin of a fork.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
     pub seq: i64,
     pub name: String,
     pub status: StepStatus,
@@ -82,10 +85,19 @@ pub struct LeftBehind {
 }
 
 impl LeftBehind {
+    /// "happened", or "unknown" where nobody can tell.
+    pub fn known(&self) -> &'static str {
+        match (self.effect.unknown, self.status) {
+            (false, StepStatus::Committed) => "happened",
+            _ => "unknown",
+        }
+    }
+
     /// A step of which only its number is known for certain: it may have done anything.
     pub fn damaged(seq: i64) -> Self {
         let unknown = || words::DAMAGED.to_owned();
         Self {
+            run: None,
             seq,
             name: unknown(),
             status: StepStatus::Crashed,
@@ -111,6 +123,7 @@ pub fn left_behind(steps: &[StepFacts], now: Time) -> Vec<LeftBehind> {
     };
     let left = steps.iter().filter(happened).filter_map(|step| {
         Some(LeftBehind {
+            run: None,
             seq: step.seq,
             name: step.name.clone(),
             status: step.status,

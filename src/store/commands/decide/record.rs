@@ -57,18 +57,17 @@ impl Decision {
             DecisionKind::Edit => body.step.or(at),
             _ => body.step,
         };
-        let decision = decision::Decision {
-            id,
-            kind: body.kind,
-            author: self.author.name.clone(),
+        let edit = self.vetted.edit.as_ref();
+        let bare = decision::Decision {
             reason: body.reason.clone(),
             step,
-            version,
             at: tx.now,
             snapshot: made.snapshot,
-            text: body.text.clone(),
             new_run: made.new_run,
+            change: edit.and_then(|edit| edit.change.clone()),
+            ..decision::Decision::bare(id, body.kind, self.author.name.clone(), version)
         };
+        let decision = bare.saying(body);
         let mut data = json!(decision);
         if let Some((from, to)) = made.rewound {
             data["rewound"] = json!([from, to]);
@@ -99,10 +98,17 @@ impl Decision {
     }
 
     fn audit(&self, tx: &mut Tx, run: &RunRow, decision: &decision::Decision) {
-        let detail = json!({
+        let mut detail = json!({
             "decision": decision.id, "version": decision.version, "snapshot": decision.snapshot,
             "new_run": decision.new_run, "body": self.vetted.body,
         });
+        // What was decided, so that the trail can be read without the store that it is about.
+        let said = json!(decision);
+        for name in ["chosen", "change", "again", "plan", "text"] {
+            if let Some(value) = said.get(name) {
+                detail[name] = value.clone();
+            }
+        }
         tx.audit(AuditEntry {
             run: Some(run.id.clone()),
             step: decision.step,

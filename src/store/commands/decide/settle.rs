@@ -157,6 +157,7 @@ pub fn given_attempt(tx: &Tx, run: &RunRow, step: &StepRow, by: &str) -> Attempt
         answer: None,
         usage: None,
         log_lines: 0,
+        idempotency_key: None,
         has_evidence: false,
     }
 }

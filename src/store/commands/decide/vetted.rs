@@ -8,7 +8,8 @@ use super::{Decision, fork::Looked, gate};
 use crate::{
     aside::{LONG, aside, aside_with},
     domain::{
-        Code, DecisionKind, Hash, Problem, StepStatus,
+        Code, DecisionKind, Hash, Problem, StepStatus, diff,
+        rules::decision::Gist,
         tree::Tree,
         wire::{json::is_long, patch::Op, protocol::Decide},
     },
@@ -65,6 +66,8 @@ pub struct NewStates {
     /// The schema as it is stored.
     pub schema: Option<String>,
     pub made: Result<Vec<(Held, Packed)>, Problem>,
+    /// What an edit that brought a whole state changed.
+    pub change: Option<Gist>,
 }
 
 impl Decision {
@@ -245,16 +248,23 @@ impl Decision {
         let Some(schema) = sound(schema)? else {
             return Ok(None);
         };
-        let base = held.hash;
+        let (base, before) = (held.hash, held.tree.clone());
         let made = match made(store, held, changes, schema).await {
             Ok(made) => Ok(made),
             Err(Error::Refused(problem)) if problem.code != Code::Busy => Err(problem),
             Err(error) => return Err(error),
         };
+        let whole = self.body.kind == DecisionKind::Edit && self.body.state.is_some();
+        let after = made.as_ref().ok().and_then(|made| made.last());
+        let change = match after.filter(|_| whole) {
+            Some((held, _)) => Some(aside(|| Gist::of(&diff::ops(&before, &held.tree))).await),
+            None => None,
+        };
         Ok(Some(NewStates {
             base,
             schema: stored,
             made,
+            change,
         }))
     }
 }

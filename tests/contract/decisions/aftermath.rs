@@ -1,0 +1,352 @@
+//! What is true after a decision: the keys that went out, what was decided, what is not undone, what may be decided next.
+
+use serde_json::{Value, json};
+
+use super::{charge, crashed, decides, resumes};
+use crate::support::{Agent, Answer, Api, Engine, Server, both_engines, merged};
+use step47::domain::{DecisionKind, Run, StepStatus, rules::offer::Standing};
+
+async fn each_attempt_keeps_the_key_that_it_was_given(on: Engine) {
+    let api = on.shared().await;
+    let (agent, seq) = crashed(&api, 1).await;
+    let first = api.step(&agent.run, seq).await["idempotency_key"].clone();
+    let choice = json!([{"kind": "retry", "step": seq, "new_key": true}]);
+    resumes(&api, &agent.run, choice).await;
+    let step = api.step(&agent.run, seq).await;
+    assert_ne!(step["idempotency_key"], first, "the next one is new");
+    assert_eq!(step["attempts"][0]["idempotency_key"], first, "{step}");
+    let next = api.lease(&agent.run, json!({})).await;
+    let begun = next.begin("charge", charge()).await.is(200);
+    let step = api.step(&agent.run, seq).await;
+    assert_eq!(step["attempts"][0]["idempotency_key"], first, "{step}");
+    let second = &step["attempts"][1]["idempotency_key"];
+    assert_eq!(*second, begun["idempotency_key"], "{step}");
+    next.commit(seq, 2, json!({"result": "paid"})).await.is(200);
+    let step = api.step(&agent.run, seq).await;
+    assert_eq!(step["attempts"][1]["idempotency_key"], *second, "{step}");
+}
+
+async fn a_step_carries_what_was_decided_about_it(on: Engine) {
+    let api = on.shared().await;
+    let (agent, seq) = crashed(&api, 1).await;
+    let choice = json!([{"kind": "commit", "step": seq, "result": {"id": "ch_1"}}]);
+    resumes(&api, &agent.run, choice).await;
+    let step = api.step(&agent.run, seq).await;
+    let decided = &step["decisions"][0];
+    assert_eq!(decided["kind"], "resume", "{step}");
+    assert_eq!(decided["author"], step["decisions"][0]["author"]);
+    assert_eq!(decided["reason"], "I looked", "{step}");
+    assert_eq!(decided["chosen"][0]["kind"], "commit", "{step}");
+    assert_eq!(decided["chosen"][0]["result"]["text"], r#"{"id":"ch_1"}"#);
+    let other = api.step(&agent.run, 1).await;
+    assert_eq!(other["decisions"], Value::Null, "{other}");
+}
+
+/// The decision as the console sends it.
+async fn console(api: &Api, run: &str, body: Value, key: Option<&str>) -> Answer {
+    let order = json!({"run": run, "body": body, "key": key});
+    api.post("/api/decisions/decide", order).await
+}
+
+async fn a_decision_that_the_console_sends_again_is_taken_once(on: Engine) {
+    let api = on.shared().await;
+    let (agent, seq) = crashed(&api, 1).await;
+    let version = api.run(&agent.run).await["version"].clone();
+    let body = json!({"kind": "skip", "step": seq, "if_version": version, "reason": "why"});
+    let first = console(&api, &agent.run, body.clone(), Some("k1"))
+        .await
+        .is(200);
+    let again = console(&api, &agent.run, body.clone(), Some("k1"))
+        .await
+        .is(200);
+    assert_eq!(again["decision"], first["decision"], "the first answer");
+    console(&api, &agent.run, body, None)
+        .await
+        .refused(409, "version_conflict");
+    let other = json!({"kind": "pause", "reason": "another"});
+    console(&api, &agent.run, other, Some("k1"))
+        .await
+        .refused(409, "idempotency_conflict");
+}
+
+/// Three steps, the second and the last of them effects, of which the last is unknown; rewound to before the second.
+async fn rewound(api: &Api) -> Agent {
+    let agent = api.agent(json!({"state": {"n": 0}})).await;
+    agent.does("one", json!({})).await;
+    let seq = agent.executes("mail", charge()).await;
+    agent
+        .commit(seq, 1, json!({"result": "sent"}))
+        .await
+        .is(200);
+    agent.executes("pay", charge()).await;
+    agent.release(json!({})).await.is(200);
+    let back = json!({"kind": "rewind", "step": 2, "again": [2, 3]});
+    decides(api, &agent.run, back).await;
+    agent
+}
+
+async fn plan(api: &Api, run: &str) -> Value {
+    api.get(&format!("/v1/runs/{run}/plan")).await.is(200)
+}
+
+async fn what_a_rewind_did_not_undo_stands_in_the_plan_until_it_is_acknowledged(on: Engine) {
+    let api = on.shared().await;
+    let agent = rewound(&api).await;
+    let left = plan(&api, &agent.run).await["not_undone"].clone();
+    let named: Vec<_> = left.as_array().expect("effects").iter().collect();
+    assert_eq!(named.len(), 2, "{left}");
+    assert_eq!(
+        (&left[0]["seq"], &left[0]["status"]),
+        (&json!(2), &json!("committed"))
+    );
+    assert_eq!(
+        (&left[1]["name"], &left[1]["status"]),
+        (&json!("pay"), &json!("crashed"))
+    );
+    assert_eq!(left[1]["effect"]["unknown"], true, "{left}");
+    let steps = [api.step(&agent.run, 2).await, api.step(&agent.run, 3).await];
+    assert_eq!(steps[0]["status"], "superseded");
+    assert_eq!(
+        [&steps[0]["was"], &steps[1]["was"]],
+        ["committed", "crashed"]
+    );
+    assert_eq!(steps[1]["effect_unknown"], true);
+    assert_eq!(steps[1]["decisions"][0]["kind"], "rewind", "{}", steps[1]);
+    decides(&api, &agent.run, json!({"kind": "acknowledge"})).await;
+    let after = plan(&api, &agent.run).await;
+    assert_eq!(after["not_undone"], Value::Null, "{after}");
+}
+
+async fn a_fork_names_what_its_origin_did(on: Engine) {
+    let api = on.shared().await;
+    let (agent, seq) = crashed(&api, 1).await;
+    let body = json!({"kind": "fork", "step": seq, "again": [seq]});
+    let fork = decides(&api, &agent.run, body).await;
+    let fork = fork["run"]["id"].as_str().expect("an id").to_owned();
+    let left = plan(&api, &fork).await["not_undone"].clone();
+    assert_eq!(left[0]["run"], agent.run.as_str(), "{left}");
+    assert_eq!(left[0]["seq"], seq, "{left}");
+}
+
+async fn the_trail_says_what_was_decided(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    let (agent, seq) = crashed(&api, 1).await;
+    let edit = json!({"kind": "edit", "state": {"n": 47}});
+    decides(&api, &agent.run, edit).await;
+    let note = json!({"kind": "note", "text": "asked the bank"});
+    api.decide(&agent.run, note).await.is(200);
+    let choice = json!([{"kind": "commit", "step": seq, "result": {"id": "ch_1"}}]);
+    resumes(&api, &agent.run, choice).await;
+    let all = api.get(&format!("/audit.jsonl?run={}", agent.run)).await;
+    let entries: Vec<Value> = all
+        .text
+        .lines()
+        .map(|it| serde_json::from_str(it).expect("JSON"))
+        .collect();
+    let of = |action: &str| {
+        let found = entries.iter().find(|it| it["action"] == action);
+        found.unwrap_or_else(|| panic!("{action}: {entries:?}"))["detail"].clone()
+    };
+    let change = of("edit")["change"]["text"].to_string();
+    assert!(change.contains("/n") && change.contains("47"), "{change}");
+    assert_eq!(of("note")["text"], "asked the bank");
+    let chosen = &of("resume")["chosen"][0];
+    assert_eq!(
+        (&chosen["kind"], &chosen["step"]),
+        (&json!("commit"), &json!(seq))
+    );
+    assert_eq!(chosen["result"]["text"], r#"{"id":"ch_1"}"#, "{chosen}");
+    assert_eq!(of("resume")["who"]["role"], "admin");
+    let said = server.store.command(&["audit", "--run", &agent.run]).await;
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    for words in ["step 2: it happened", "ch_1", "asked the bank", "admin"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+async fn refusals_of_bulk_actions_reach_the_trail(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    let (agent, _) = crashed(&api, 1).await;
+    let over = api.create(json!({})).await;
+    api.decide(&over, json!({"kind": "cancel"})).await.is(200);
+    let version = api.run(&over).await["version"].clone();
+    let order =
+        json!({"order": {"kind": "pause", "reason": "all of them", "runs": [[over, version]]}});
+    let answer = api.post("/api/runs/decide_many", order).await.is(200);
+    assert!(answer[0]["refused"].is_string(), "{answer}");
+    let version = api.run(&agent.run).await["version"].clone();
+    let order = json!({"order": {"kind": "resume", "reason": "all of them", "runs": [[agent.run, version]]}});
+    let answer = api.post("/api/groups/resume", order).await.is(200);
+    assert!(answer[0]["refused"].is_string(), "{answer}");
+    for run in [&over, &agent.run] {
+        let all = api
+            .get(&format!("/audit.jsonl?run={run}&kind=refused"))
+            .await;
+        assert_eq!(all.text.lines().count(), 1, "{run}: {}", all.text);
+    }
+}
+
+/// A run of each status, fresh for each decision about it.
+async fn standing(api: &Api, status: &str) -> String {
+    let gate = json!({"kind": "gate", "gate": {"title": "Go on?"}});
+    match status {
+        "pending" => api.create(json!({})).await,
+        "running" => {
+            let agent = api.agent(json!({})).await;
+            agent.does("one", json!({})).await;
+            agent.run
+        }
+        "waiting" => {
+            let agent = api.agent(json!({})).await;
+            agent.does("one", json!({})).await;
+            agent.begin("ask", gate).await.is(200);
+            agent.release(json!({})).await.is(200);
+            agent.run
+        }
+        "crashed" => crashed(api, 1).await.0.run,
+        "failed" => {
+            let agent = api.agent(json!({})).await;
+            agent.does("one", json!({})).await;
+            agent.finish(json!({"outcome": "failed"})).await.is(200);
+            agent.run
+        }
+        "done" => {
+            let agent = api.agent(json!({})).await;
+            agent.does("one", json!({})).await;
+            agent.finish(json!({})).await.is(200);
+            agent.run
+        }
+        other => {
+            let agent = api.agent(json!({})).await;
+            agent.does("one", json!({})).await;
+            agent.release(json!({})).await.is(200);
+            match other {
+                "paused" => api
+                    .decide(&agent.run, json!({"kind": "pause"}))
+                    .await
+                    .is(200),
+                "cancelled" => api
+                    .decide(&agent.run, json!({"kind": "cancel"}))
+                    .await
+                    .is(200),
+                _ => json!(null),
+            };
+            agent.run
+        }
+    }
+}
+
+/// The body of a decision that nothing but the run's standing can stand in the way of.
+fn body(kind: DecisionKind, run: &Run) -> Value {
+    let body = json!({"kind": kind, "reason": "I looked"});
+    let more = match kind {
+        DecisionKind::Edit => json!({"patch": [{"op": "add", "path": "/x", "value": 1}]}),
+        DecisionKind::Rewind => json!({"step": 1, "again": [1, 2]}),
+        DecisionKind::Fork => json!({"again": [1, 2]}),
+        DecisionKind::Note => json!({"text": "seen"}),
+        DecisionKind::Commit => json!({"step": run.at.as_ref().map(|at| at.seq), "result": 1}),
+        DecisionKind::Resume => json!({"choices": match run.effects_unknown {
+            true => json!([{"kind": "skip", "step": 2}]),
+            false => json!([]),
+        }}),
+        _ => json!({"step": run.at.as_ref().map(|at| at.seq)}),
+    };
+    let about_run = matches!(
+        kind,
+        DecisionKind::Pause
+            | DecisionKind::Cancel
+            | DecisionKind::Pin
+            | DecisionKind::Claim
+            | DecisionKind::Acknowledge
+    );
+    match about_run {
+        true => body,
+        false => merged(body, more),
+    }
+}
+
+async fn what_is_offered_is_what_the_server_accepts(on: Engine) {
+    let api = on.shared().await;
+    let statuses = [
+        "pending",
+        "running",
+        "waiting",
+        "paused",
+        "crashed",
+        "failed",
+        "ready",
+        "done",
+        "cancelled",
+    ];
+    use DecisionKind::*;
+    let kinds = [
+        Retry,
+        Commit,
+        Skip,
+        Approve,
+        Reject,
+        Edit,
+        Rewind,
+        Fork,
+        Resume,
+        Pause,
+        Cancel,
+        Note,
+        Pin,
+        Claim,
+        Acknowledge,
+    ];
+    for status in statuses {
+        for kind in kinds {
+            let id = standing(&api, status).await;
+            let found = api.run(&id).await;
+            assert_eq!(found["status"], status);
+            let run: Run = serde_json::from_value(found).expect("a run");
+            let about_step = matches!(kind, Retry | Commit | Skip | Approve | Reject);
+            let step = run.at.as_ref().map(|at| at.status).filter(|_| about_step);
+            if about_step && step.is_none() || kind == Rewind && run.steps == 0 {
+                continue;
+            }
+            let offer = Standing::of(&run).offer(kind, step);
+            let order = match offer.needs_version {
+                true => merged(body(kind, &run), json!({"if_version": run.version})),
+                false => body(kind, &run),
+            };
+            let answer = api.decide(&id, order.clone()).await;
+            let said = format!("{status} {kind} {step:?}: {order} → {}", answer.text);
+            match offer.refused {
+                None => assert_eq!(answer.status, 200, "{said}"),
+                Some(why) => {
+                    let problem = answer.refused(409, "decision_refused");
+                    assert_eq!(problem["why"], why, "{said}");
+                    assert!(!offer.helps, "{said}");
+                }
+            }
+            if offer.needs_version {
+                let id = standing(&api, status).await;
+                let bare = api.decide(&id, body(kind, &run)).await;
+                assert_eq!(bare.code(), "invalid", "{said}: {}", bare.text);
+            }
+        }
+    }
+    assert!(Standing::of(&run_of(&api).await).offers(Skip, Some(StepStatus::Waiting)));
+}
+
+/// A run that waits at a gate.
+async fn run_of(api: &Api) -> Run {
+    let id = standing(api, "waiting").await;
+    serde_json::from_value(api.run(&id).await).expect("a run")
+}
+
+both_engines!(
+    each_attempt_keeps_the_key_that_it_was_given,
+    a_step_carries_what_was_decided_about_it,
+    a_decision_that_the_console_sends_again_is_taken_once,
+    what_a_rewind_did_not_undo_stands_in_the_plan_until_it_is_acknowledged,
+    a_fork_names_what_its_origin_did,
+    the_trail_says_what_was_decided,
+    refusals_of_bulk_actions_reach_the_trail,
+    what_is_offered_is_what_the_server_accepts,
+);
