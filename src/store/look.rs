@@ -189,7 +189,7 @@ impl Store {
                 && it.snapshot > Some(own)
         };
         let before = |it: &&Decision| it.snapshot == Some(own);
-        let edit = made.iter().filter(here).next_back();
+        let edit = made.iter().rfind(here);
         let edit = edit.or(made.iter().find(before)).and_then(Decision::edit);
         Ok(Stand {
             snapshot: edit.as_ref().map_or(own, |edit| edit.snapshot),
