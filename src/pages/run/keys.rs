@@ -1,4 +1,5 @@
-//! Keys of a run's page: `n`/`p` problems, `[`/`]` changes of state, `d` state diff, `f` follow, `r` plan, `t` retry, `s` skip, `e` edit.
+//! Keys of a run's page: `j`/`k` steps, `n`/`p` problems, `[`/`]` changes of state, `d` state diff, `f` follow, `r` plan, `t` retry, `s` skip, `e` edit,
+//! `b` rewind, `y` fork, `m` more.
 
 use leptos::{ev, prelude::*, task::spawn_local};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
@@ -6,6 +7,8 @@ use leptos_router::{NavigateOptions, hooks::use_navigate};
 use crate::{
     api,
     components::{
+        browser::OrSay as _,
+        focus::focus_first,
         inspector::Tab,
         keyboard::Keys,
         run_actions::{editable, resumable},
@@ -17,6 +20,8 @@ use crate::{
 pub fn RunKeys(
     id: RunId,
     #[prop(into)] selected: Signal<Option<i64>>,
+    /// The step after (1) or before (−1) the selected one.
+    beside: Callback<i64, Option<i64>>,
     /// The address that selects a step.
     href: Callback<i64, String>,
     /// The address that opens a tab of the selected step.
@@ -33,15 +38,24 @@ pub fn RunKeys(
 ) -> impl IntoView {
     let keys = expect_context::<Keys>();
     let navigate = use_navigate();
-    let go = Callback::new(move |href: String| {
+    let go_to = Callback::new(move |(href, replace): (String, bool)| {
         let options = NavigateOptions {
             scroll: false,
+            replace,
             ..NavigateOptions::default()
         };
         navigate(&href, options);
     });
+    let go = Callback::new(move |href: String| go_to.run((href, false)));
+    // What is walked through leaves one entry in the history, not hundreds.
+    let walk = move |by: i64| {
+        if let Some(seq) = untrack(|| beside.run(by)) {
+            go_to.run((untrack(|| href.run(seq)), true));
+        }
+    };
     let id = StoredValue::new(id);
     Effect::new(move || {
+        keys.leave_rows();
         let pressed = window_event_listener(ev::keydown, move |event| {
             let Some(key) = keys.single(&event) else {
                 return;
@@ -67,6 +81,11 @@ pub fn RunKeys(
                 "t" if resumes => asked(DecisionKind::Retry),
                 "s" if edits => go.run(skip.get_untracked()),
                 "e" if edits => asked(DecisionKind::Edit),
+                "b" if edits => asked(DecisionKind::Rewind),
+                "y" if may.get_untracked() => asked(DecisionKind::Fork),
+                "m" if may.get_untracked() => open_more(),
+                "j" => walk(1),
+                "k" => walk(-1),
                 "n" => look(true, Direction::Later),
                 "p" => look(true, Direction::Earlier),
                 "]" => look(false, Direction::Later),
@@ -79,4 +98,12 @@ pub fn RunKeys(
         });
         on_cleanup(move || pressed.remove());
     });
+}
+
+/// Opens the menu of what else may be done, and goes to its first line.
+fn open_more() {
+    if let Ok(Some(menu)) = document().query_selector(".more") {
+        menu.set_attribute("open", "").or_say("open a menu");
+        focus_first(".more .menu-item");
+    }
 }
