@@ -20,9 +20,18 @@ use crate::{
     domain::{Action, nouns::access::Door},
     live::Live,
     pages::{
-        audit::AuditPage, diff::DiffPage, edit::EditPage, inbox::InboxPage,
-        not_found::NotFoundPage, resume::ResumePage, route::PageRoute, run::RunPage,
-        runs::RunsPage, settings::SettingsPage, shell::Shell, signin::SignInPage,
+        audit::AuditPage,
+        diff::DiffPage,
+        edit::EditPage,
+        inbox::InboxPage,
+        not_found::NotFoundPage,
+        resume::ResumePage,
+        route::PageRoute,
+        run::RunPage,
+        runs::{RunsPage, Spots},
+        settings::SettingsPage,
+        shell::Shell,
+        signin::SignInPage,
         workers::WorkersPage,
     },
 };
@@ -82,6 +91,7 @@ pub fn App() -> impl IntoView {
     ThemeChoice::provide();
     Keys::provide();
     Toasts::provide();
+    Spots::provide();
     Notify::provide();
     let badge = Badge::provide();
     Shell::provide(Live::provide());

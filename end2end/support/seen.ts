@@ -26,10 +26,12 @@ export async function seen(page: Page): Promise<Seen> {
         .trim();
     const modal = document.querySelector("dialog:modal");
     const selected = document.querySelector(".step-row a[aria-current]");
-    const list = selected?.closest("div");
+    const list = selected?.closest(".steps-scroll");
+    // All of it, below the head that stays on top.
     const inView = (element: Element, box: Element) => {
       const [a, b] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
-      return a.height > 0 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
+      const head = box.querySelector("thead")?.getBoundingClientRect().height ?? 0;
+      return a.height > 0 && a.top >= b.top + head - 1 && a.bottom <= b.bottom + 1;
     };
     const labels = [...document.querySelectorAll(".timeline-svg text")];
     return {
@@ -39,7 +41,7 @@ export async function seen(page: Page): Promise<Seen> {
       text: words(document.querySelector("#main")).replace(words(document.querySelector("#main .timeline")), ""),
       dialog: modal ? words(modal) : null,
       flat: document.querySelectorAll("dialog[open]:not(:modal)").length,
-      selectedInView: selected && list ? inView(selected, list) : null,
+      selectedInView: selected && list ? inView(selected.closest("tr") ?? selected, list) : null,
       unseen: labels
         .filter((it) => {
           const { width, height } = it.getBoundingClientRect();

@@ -109,7 +109,7 @@ test("two runs are compared, as a tree, side by side and raw", async ({ admin, a
   await expect(admin.locator(".diff-pair").first()).toBeVisible();
   await expectAccessible(admin);
   await admin.getByRole("link", { name: "Raw" }).click();
-  await expect(admin.getByRole("region", { name: "changes", exact: true })).toContainText(`"path": "/ledger/charged/0"`);
+  await expect(admin.getByRole("group", { name: "changes", exact: true })).toContainText(`"path": "/ledger/charged/0"`);
   await expectAccessible(admin);
 });
 

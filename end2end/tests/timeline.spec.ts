@@ -18,21 +18,21 @@ test("a crash is hatched, named and one click away", async ({ admin, agent, serv
 
 test("zoom, pan, fit and axis are in the URL", async ({ admin, agent, server }) => {
   const id = await crashedRun(agent);
-  await admin.goto(`${server.url}/runs/${id}`);
+  await admin.goto(`${server.url}/runs/${id}?step=24`);
   await expectLive(admin);
   const timeline = admin.getByRole("region", { name: "Timeline" });
   await timeline.getByRole("link", { name: "Steps" }).click();
   await expect(admin).toHaveURL(/by=steps/);
   await expect(timeline).toContainText("steps 1–47");
   await timeline.getByRole("link", { name: "Zoom in" }).click();
-  await expect(timeline).toContainText("steps 13–36");
+  await expect(timeline).toContainText("steps 12–35");
   const hand = timeline.getByRole("slider");
   await hand.focus();
   await admin.keyboard.press("Shift+ArrowRight");
-  await expect(timeline).toContainText("steps 16–39");
+  await expect(timeline).toContainText("steps 15–38");
   await admin.reload();
   await expectLive(admin);
-  await expect(timeline).toContainText("steps 16–39");
+  await expect(timeline).toContainText("steps 15–38");
   await timeline.getByRole("link", { name: "fit" }).click();
   await expect(timeline).toContainText("steps 1–47");
 });

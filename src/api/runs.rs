@@ -39,8 +39,29 @@ pub async fn find(text: String) -> Result<Option<(RunId, Option<i64>)>, AppError
     super::authorise::<FindRun>()?;
     match text.contains('\0') {
         true => Ok(None),
-        false => Ok(super::store()?.find_one(&text).await?),
+        false => {
+            let store = super::store()?;
+            match store.find_one(&text).await? {
+                Some(found) => Ok(Some(found)),
+                None => Ok(by_short_id(&store, text).await?.map(|run| (run, None))),
+            }
+        }
     }
+}
+
+/// The one run whose id ends like this, as pages show it.
+#[cfg(feature = "ssr")]
+async fn by_short_id(
+    store: &crate::store::Store,
+    text: String,
+) -> Result<Option<RunId>, crate::domain::Problem> {
+    let query = RunQuery {
+        q: Some(text.clone()),
+        ..RunQuery::default()
+    };
+    let runs = store.runs(&query).await?.runs.into_iter();
+    let mut fits = runs.map(|run| run.id).filter(|id| id.short() == text);
+    Ok(fits.next().filter(|_| fits.next().is_none()))
 }
 
 door!(SizeOfCause: Needs(Read));

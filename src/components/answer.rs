@@ -1,10 +1,10 @@
 //! The answer to a gate: choices or a form made from its schema, a reason, and buttons that say what they do. Keys
 //! `1`–`9` only choose; Ctrl or Cmd with Enter sends.
 
-use leptos::{ev, html, prelude::*, wasm_bindgen::JsCast as _, web_sys};
+use leptos::{ev, prelude::*};
 use serde_json::Value;
 
-use super::{browser::OrSay as _, refusal::Refusal, schema_form::SchemaForm};
+use super::{keyboard, refusal::Refusal, schema_form::SchemaForm};
 use crate::{
     api::AppError,
     domain::{
@@ -51,7 +51,6 @@ pub fn Answer(
     let filled = RwSignal::new(Filled::new());
     let reason = RwSignal::new(String::new());
     let wrong = RwSignal::new(None::<String>);
-    let form = NodeRef::<html::Form>::new();
     let fields = match &ask {
         Ask::Choices(all) => vec![Field {
             name: "choice".into(),
@@ -100,14 +99,8 @@ pub fn Answer(
         send(main);
     };
     let keys = move |event: ev::KeyboardEvent| {
-        if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
-            event.prevent_default();
-            event.stop_propagation();
+        if keyboard::sends(&event) {
             send(main);
-        } else if let Some(form) = form.get_untracked()
-            && choose(&form, &event)
-        {
-            event.prevent_default();
         }
     };
     let said = {
@@ -125,7 +118,7 @@ pub fn Answer(
     };
     let prefix = format!("answer-{id}");
     view! {
-        <form class="answer" node_ref=form on:submit=submit on:keydown=keys data-answer="" aria-label="Answer">
+        <form class="answer" on:submit=submit on:keydown=keys data-answer="">
             {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
             <SchemaForm fields filled prefix/>
             <label class="reason">
@@ -146,41 +139,6 @@ pub fn Answer(
 /// "Send €120.00 back?" as what is approved: without its question mark.
 fn statement(title: &str) -> &str {
     title.trim_end().trim_end_matches('?')
-}
-
-/// A digit outside a text field chooses; it never sends.
-fn choose(form: &web_sys::HtmlFormElement, event: &ev::KeyboardEvent) -> bool {
-    let chord = event.ctrl_key() || event.meta_key() || event.alt_key();
-    let typing = event
-        .target()
-        .and_then(|it| it.dyn_into::<web_sys::HtmlInputElement>().ok())
-        .is_some_and(|it| it.type_() == "text")
-        || event
-            .target()
-            .is_some_and(|it| it.dyn_into::<web_sys::HtmlTextAreaElement>().is_ok());
-    let key = event.key();
-    let digit = key.len() == 1 && matches!(key.as_bytes()[0], b'1'..=b'9');
-    if chord || typing || !digit {
-        return false;
-    }
-    click_choice(form, &key)
-}
-
-/// Chooses the n-th of what is offered inside `place`.
-pub fn click_choice(place: &web_sys::Element, digit: &str) -> bool {
-    let found = place.query_selector(&format!("input[data-choice='{digit}']"));
-    match found
-        .ok()
-        .flatten()
-        .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok())
-    {
-        Some(choice) => {
-            choice.focus().or_say("focus a choice");
-            choice.click();
-            true
-        }
-        None => false,
-    }
 }
 
 #[cfg(test)]

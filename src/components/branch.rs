@@ -4,7 +4,7 @@
 use leptos::{ev, prelude::*};
 use std::collections::BTreeSet;
 
-use super::refusal::Refusal;
+use super::{keyboard, refusal::Refusal};
 use crate::{
     api::AppError,
     domain::{
@@ -116,7 +116,7 @@ pub fn BranchSheet(
         }
     };
     view! {
-        <form class="plan branch" on:submit=submit aria-labelledby="plan-title">
+        <form class="plan branch" on:submit=submit on:keydown=keyboard::send_form aria-labelledby="plan-title">
             <header class="plan-head">
                 <h2 id="plan-title">{title}</h2>
                 <p class="dim">{does}</p>

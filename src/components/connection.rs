@@ -2,10 +2,19 @@
 
 use leptos::prelude::*;
 
-use crate::live::Connection;
+use super::time::{Clock, Zone};
+use crate::{domain::views::words, live::Connection};
 
 #[component]
 pub fn ConnectionState(connection: Signal<Connection>) -> impl IntoView {
+    let (now, zone) = (Clock::now(), Zone::of_reader());
+    // What is shown is as old as the last word from the server.
+    let as_of = move || {
+        let lost = connection.get() == Connection::Lost;
+        let at = now.get().filter(|_| lost)?;
+        let said = words::time_to_the_second_at(at, zone.offset(at));
+        Some(format!(", as of {said}"))
+    };
     let words = move || match connection.get() {
         Connection::Static => (
             "connection",
@@ -41,7 +50,7 @@ pub fn ConnectionState(connection: Signal<Connection>) -> impl IntoView {
     view! {
         <span class=move || words().0 title=move || words().2 role="status">
             <i class="dot" aria-hidden="true"></i>
-            <span class="connection-word">{move || words().1}</span>
+            <span class="connection-word">{move || words().1}{as_of}</span>
         </span>
     }
     .into_any()

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*};
 
-use super::{dialog::Dialog, refusal::Refusal};
+use super::{dialog::Dialog, keyboard, refusal::Refusal};
 use crate::{
     api::AppError,
     domain::{DecisionKind, Run, views::words, wire::protocol::Decide},
@@ -74,7 +74,7 @@ pub fn DecideSheet(
         <Dialog title=title() back=back.clone()>
             <p class="sheet-text">{words}</p>
             {move || refused.get().map(|error| view! { <Refusal error/> })}
-            <form on:submit=submit>
+            <form on:submit=submit on:keydown=keyboard::send_form>
                 {(kind != DecisionKind::Claim).then(|| view! {
                     <label class="field">
                         {if note { "Note" } else { "Reason" }}

@@ -12,7 +12,7 @@ pub fn ExcerptBlock(#[prop(into)] title: String, excerpt: Option<Excerpt>) -> im
         view! {
             <section class="excerpt">
                 <h3 class="label">{title} <span class="excerpt-size">{words::size(excerpt.bytes)}</span></h3>
-                <pre tabindex="0" role="region" aria-label=label><bdi>{excerpt.text}</bdi></pre>
+                <pre tabindex="0" role="group" aria-label=label><bdi>{excerpt.text}</bdi></pre>
                 {(left_out > 0).then(|| view! {
                     <p class="dim">{format!("{} more are not shown; the API has all of it.", words::size(left_out))}</p>
                 })}

@@ -133,6 +133,7 @@ pub fn TopBar(
             <a class="brand" href="/" aria-label="Step47, all runs">"step"<b>"47"</b></a>
             {way}
             <SearchBox text=search/>
+            <a class="inbox-link" href="/inbox" aria-current=(here == Here::Section(Section::Inbox)).then_some("page")>"Inbox"</a>
             <a class="needs-link" href="/?view=needs">
                 "Needs you"
                 {move || needs.get().filter(|n| *n > 0).map(|n| {

@@ -15,6 +15,7 @@ const KEYS: [Group; 5] = [
         "Everywhere",
         &[
             ("/", "search"),
+            ("Ctrl/⌘+K", "any page, action or run"),
             ("g r", "all runs"),
             ("g i", "inbox"),
             ("g w", "workers"),
@@ -45,6 +46,9 @@ const KEYS: [Group; 5] = [
             ("t", "retry: chosen in the plan"),
             ("s", "skip: chosen in the plan"),
             ("e", "edit the state"),
+            ("b", "rewind to before the step"),
+            ("y", "fork from before the step"),
+            ("m", "more that may be done"),
         ],
     ),
     (

@@ -9,7 +9,7 @@ mod rows;
 use leptos::{ev, html, prelude::*};
 
 use self::{figures::Figures, rows::Rows};
-use super::refusal::Refusal;
+use super::{keyboard, refusal::Refusal};
 use crate::{
     api::AppError,
     domain::{
@@ -67,8 +67,7 @@ pub fn PlanView(
         send();
     };
     let keys = move |event: ev::KeyboardEvent| {
-        if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
-            event.prevent_default();
+        if keyboard::sends(&event) {
             send();
         }
     };

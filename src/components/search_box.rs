@@ -10,7 +10,7 @@ pub fn SearchBox(
     text: Signal<String>,
 ) -> impl IntoView {
     view! {
-        <Form method="GET" action="/" attr:class="search" attr:role="search">
+        <Form method="GET" action="/" attr:class="search" attr:role="search" attr:aria-label="Runs">
             <input
                 type="search"
                 id="search"

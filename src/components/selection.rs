@@ -7,8 +7,8 @@ use leptos::{ev, html, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 use super::{keyboard::Keys, run_row::title};
 use crate::domain::{Run, RunId, RunStatus};
 
-/// As many as one decision may carry.
-pub const PICKED_MAX: usize = 200;
+/// As many as may be decided about at once.
+pub const PICKED_MAX: usize = 1_000;
 
 /// What a decision has to know about a picked run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +53,7 @@ impl Selection {
             selection.alive.set(true);
             let keys = expect_context::<Keys>();
             let pressed = window_event_listener(ev::keydown, move |event| {
-                let plain = !(event.ctrl_key() || event.meta_key() || event.alt_key());
-                if plain && event.key() == "x" && keys.on.get_untracked() {
+                if keys.single(&event).as_deref() == Some("x") {
                     selection.toggle_focused();
                 }
             });
@@ -72,7 +71,20 @@ impl Selection {
         self.anchor.set_value(None);
     }
 
-    /// Picks all rows that are shown, as many as one decision may carry.
+    /// Picks these runs, on the screen or not; no if they are too many.
+    pub fn pick_all(self, runs: &[Run]) -> bool {
+        let fits = self.picked.try_update(|picked| {
+            for run in runs {
+                if picked.len() < PICKED_MAX {
+                    picked.insert(run.id.clone(), Picked::of(run));
+                }
+            }
+            runs.iter().all(|run| picked.contains_key(&run.id))
+        });
+        fits.unwrap_or(false)
+    }
+
+    /// Picks all rows that are shown, as many as may be decided about at once.
     pub fn pick_shown(self) {
         let shown = self
             .shown
@@ -110,7 +122,6 @@ impl Selection {
     fn toggle_focused(self) {
         let row = document()
             .active_element()
-            .filter(|it| !matches!(it.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT"))
             .and_then(|it| it.closest("tr[data-run]").ok().flatten());
         if let Some(id) = row.as_ref().and_then(run_of) {
             let on = !self

@@ -6,7 +6,7 @@ use leptos::{html, prelude::*, web_sys};
 
 use super::{
     browser::OrSay as _,
-    clipboard, modal,
+    clipboard, keyboard, modal,
     selection::{Picked, Selection},
     toast::Toasts,
 };
@@ -28,6 +28,9 @@ pub fn SelectionBar(
     may_decide: Signal<bool>,
     /// Carries out what was ordered.
     order: Callback<Ordered>,
+    /// How many runs of the order are done, and of how many, while it is under way.
+    #[prop(into)]
+    progress: Signal<Option<(usize, usize)>>,
     /// What came of it, run by run; none while it is under way or nothing was ordered.
     #[prop(into)]
     outcome: Signal<Option<Vec<Decided>>>,
@@ -65,7 +68,7 @@ pub fn SelectionBar(
         <dialog node_ref=dialog class="sheet" aria-labelledby="order-title" on:close=move |_| on_close.run(())>
             {move || match outcome.get() {
                 Some(outcome) => view! { <Outcome kind=kind.get_untracked() outcome/> }.into_any(),
-                None => view! { <Order picked kind order/> }.into_any(),
+                None => view! { <Order picked kind order progress/> }.into_any(),
             }}
         </dialog>
     }
@@ -77,12 +80,24 @@ fn Order(
     picked: Signal<BTreeMap<RunId, Picked>>,
     kind: RwSignal<DecisionKind>,
     order: Callback<Ordered>,
+    progress: Signal<Option<(usize, usize)>>,
 ) -> impl IntoView {
     let reason = RwSignal::new(String::new());
     let busy = RwSignal::new(false);
+    let far = move || {
+        let done = |(done, all): (usize, usize)| {
+            view! {
+                <p class="sheet-text" role="status">{format!("{done} of {all} done")}<progress max=all.to_string() value=done.to_string()></progress></p>
+            }
+        };
+        progress.get().map(done)
+    };
     let verb = move || picked.with(|picked| heading(kind.get(), picked.len()));
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
+        if busy.get_untracked() {
+            return;
+        }
         busy.set(true);
         order.run(Ordered {
             kind: kind.get_untracked(),
@@ -97,7 +112,7 @@ fn Order(
     view! {
         <h2 id="order-title">{verb}</h2>
         <p class="sheet-text">{move || picked.with(|picked| consequences(kind.get(), picked))}</p>
-        <form on:submit=submit>
+        <form on:submit=submit on:keydown=keyboard::send_form>
             <label class="field">
                 "Reason"
                 <textarea
@@ -109,6 +124,7 @@ fn Order(
                     on:input=move |event| reason.set(event_target_value(&event))
                 ></textarea>
             </label>
+            {far}
             <div class="sheet-foot">
                 <button type="submit" class="button" formmethod="dialog" formnovalidate=true value="back" on:click=back>"Back"</button>
                 <button type="submit" class="button primary" disabled=move || busy.get()>{verb}</button>
@@ -135,20 +151,30 @@ fn close_dialog() {
 #[component]
 fn Outcome(kind: DecisionKind, outcome: Vec<Decided>) -> impl IntoView {
     let done = outcome.iter().filter(|it| it.refused.is_none()).count();
-    let refused = outcome
-        .into_iter()
-        .filter_map(|it| Some((it.run, it.refused?)));
-    let refused = refused.map(|(run, why)| {
-        view! { <li><code>{run.short().to_owned()}</code>": "<bdi>{why}</bdi></li> }
+    let all = outcome.len();
+    let done_to_it = match kind {
+        DecisionKind::Resume => "resumed",
+        DecisionKind::Pause => "asked to pause",
+        _ => "asked to stop",
+    };
+    // What was refused comes first: that is what is left to do.
+    let (refused, accepted): (Vec<_>, Vec<_>) =
+        outcome.into_iter().partition(|it| it.refused.is_some());
+    let each = refused.into_iter().chain(accepted).map(|it| {
+        let class = if it.refused.is_some() { "tone-crashed" } else { "dim" };
+        let said = it.refused.unwrap_or_else(|| done_to_it.to_owned());
+        let href = format!("/runs/{}", it.run);
+        view! { <li><a href=href><code>{it.run.short().to_owned()}</code></a>": "<bdi class=class>{said}</bdi></li> }
     });
+    let left = (all > done).then(|| format!(", {} refused", all - done));
     let title = match kind {
         DecisionKind::Pause => format!("Asked {done} to pause"),
         DecisionKind::Resume => format!("Resumed {done}"),
         _ => format!("Asked {done} to stop"),
     };
     view! {
-        <h2 id="order-title">{title}</h2>
-        <ul class="sheet-text">{refused.collect_view()}</ul>
+        <h2 id="order-title">{title}{left}</h2>
+        <ul class="sheet-text order-results" tabindex="0" aria-label="Result for each run">{each.collect_view()}</ul>
         <div class="sheet-foot">
             <button type="button" class="button" on:click=|_| close_dialog()>"Close"</button>
         </div>

@@ -3,11 +3,15 @@
 
 mod rows;
 
-use leptos::{html, prelude::*, web_sys};
+use leptos::{html, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 use std::collections::HashMap;
 
 use self::rows::RowView;
-use super::{browser::OrSay as _, connected::when_connected};
+use super::{
+    browser::OrSay as _,
+    connected::when_connected,
+    focus::{focus_in_place, focused},
+};
 use crate::domain::{
     Step,
     views::{
@@ -22,6 +26,8 @@ const ROW: f64 = 29.0;
 const HEAD: f64 = 28.0;
 /// Rows kept ready above and below what is in view.
 const SPARE: i64 = 8;
+/// Pixels that a list moves up by when a reader scrolls it; less is rounding.
+const UP: i32 = 4;
 
 /// What a row needs to know beside its step.
 #[derive(Clone, Copy)]
@@ -44,7 +50,9 @@ pub fn StepList(
     page_href: Callback<i64, String>,
     /// Rows came into view: the first one and how many.
     on_view: Callback<(i64, i64)>,
-    /// Brings this step into view when it changes.
+    /// The reader scrolled up.
+    on_up: Callback<()>,
+    /// Brings this step into view, first of all and when it changes.
     #[prop(into)]
     reveal: Signal<Option<i64>>,
 ) -> impl IntoView {
@@ -83,6 +91,7 @@ pub fn StepList(
             scrolls.set(true);
             room(above, base, row.get_value());
             room(below, length.get_untracked() - base - PAGE, row.get_value());
+            end_in_whole_rows(&element, row.get_value());
             element.set_scroll_top((base as f64 * row.get_value()) as i32);
             look();
         });
@@ -101,10 +110,25 @@ pub fn StepList(
             request_animation_frame(look);
         }
     });
+    // How far down the list was when it, or the reader, last moved down.
+    let down_to = StoredValue::new(0);
+    let scrolled = move || {
+        if let Some(top) = place.get_untracked().map(|it| it.scroll_top()) {
+            if top < down_to.get_value() - UP {
+                on_up.run(());
+            }
+            down_to.set_value(top);
+        }
+        look();
+    };
     Effect::new(move |before: Option<Option<i64>>| {
+        // Nothing can be brought into view before the list has its size.
+        if !scrolls.get() {
+            return None;
+        }
         let wanted = reveal.get();
         if let Some(seq) = wanted
-            && before.is_some_and(|before| before != wanted)
+            && before.flatten() != wanted
             && let Some(element) = place.get_untracked()
         {
             if outline.with_untracked(|it| !matches!(it.row(it.index_of(seq)), Some(Row::Step(_))))
@@ -113,8 +137,14 @@ pub fn StepList(
             }
             let index = outline.with_untracked(|it| it.index_of(seq));
             request_animation_frame(move || {
+                // The focus goes along if it was on a step.
+                let along = focused().is_some_and(|it| element.contains(Some(it.as_ref())));
                 bring(&element, index, row.try_get_value().unwrap_or(ROW));
+                down_to.try_set_value(element.scroll_top());
                 look();
+                if along {
+                    request_animation_frame(move || focus_selected(&element));
+                }
             });
         }
         wanted
@@ -138,7 +168,7 @@ pub fn StepList(
         })
     };
     view! {
-        <div class="steps-scroll" node_ref=place on:scroll=move |_| look() tabindex="-1">
+        <div class="steps-scroll" node_ref=place on:scroll=move |_| scrolled() tabindex="-1">
             <table class="steps" aria-label="Steps" aria-rowcount=move || (length.get() + 1).to_string()>
                 <Heads/>
                 <tbody>
@@ -217,14 +247,31 @@ fn room(element: NodeRef<html::Tr>, rows: i64, row: f64) {
     }
 }
 
+/// Leaves as much empty room below the last row as lets the end of the list, too, begin with a whole row.
+fn end_in_whole_rows(list: &web_sys::HtmlDivElement, row: f64) {
+    let rest = (f64::from(list.client_height()) - HEAD).rem_euclid(row);
+    web_sys::HtmlElement::style(list)
+        .set_property("padding-bottom", &format!("{rest}px"))
+        .or_say("leave room below the rows");
+}
+
+fn focus_selected(list: &web_sys::HtmlDivElement) {
+    let link = list.query_selector("a[aria-current]").ok().flatten();
+    if let Some(link) = link.and_then(|it| it.dyn_into().ok()) {
+        focus_in_place(&link);
+    }
+}
+
 /// Scrolls as little as brings the row at `index` into view.
 fn bring(element: &web_sys::HtmlDivElement, index: i64, row: f64) {
+    // A row that begins under the head of the table cannot be read: the list moves by whole rows.
+    let whole = |top: f64| ((top / row).ceil() * row).max(0.0) as i32;
     let top = index as f64 * row;
     let seen = f64::from(element.scroll_top());
     let height = f64::from(element.client_height()) - HEAD;
     if top < seen + row {
-        element.set_scroll_top((top - 3.0 * row).max(0.0) as i32);
+        element.set_scroll_top(whole(top - 3.0 * row));
     } else if top > seen + height - 2.0 * row {
-        element.set_scroll_top((top - height + 4.0 * row) as i32);
+        element.set_scroll_top(whole(top - height + 4.0 * row));
     }
 }

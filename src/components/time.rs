@@ -9,17 +9,26 @@ use crate::domain::{
     views::{sheet::Usual, words},
 };
 
-/// The reader's "now": absent on the server and until the page is hydrated, then ticking.
+/// The reader's "now": absent on the server and until the page is hydrated, then ticking. It stands still while the page hears
+/// nothing: "heard 30 s ago" must not grow into a claim about a worker that may be well.
 #[derive(Clone, Copy)]
-pub struct Clock(RwSignal<Option<Time>>);
+pub struct Clock {
+    now: RwSignal<Option<Time>>,
+    stands: StoredValue<bool>,
+}
 
 impl Clock {
     pub fn provide() {
         let now = RwSignal::new(None);
-        provide_context(Self(now));
+        let stands = StoredValue::new(false);
+        provide_context(Self { now, stands });
         Effect::new(move || {
             now.set(Some(Time::now()));
-            let tick = move || now.set(Some(Time::now()));
+            let tick = move || {
+                if !stands.get_value() {
+                    now.set(Some(Time::now()));
+                }
+            };
             let ticking = set_interval_with_handle(tick, std::time::Duration::from_secs(1));
             on_cleanup(move || {
                 if let Ok(handle) = ticking {
@@ -30,7 +39,19 @@ impl Clock {
     }
 
     pub fn now() -> Signal<Option<Time>> {
-        expect_context::<Self>().0.into()
+        expect_context::<Self>().now.into()
+    }
+
+    /// Stands still as long as `lost` says so.
+    pub fn stand_while(lost: impl Fn() -> bool + Send + Sync + 'static) {
+        let Self { now, stands } = expect_context();
+        Effect::new(move || {
+            let lost = lost();
+            stands.set_value(lost);
+            if !lost && now.with_untracked(Option::is_some) {
+                now.set(Some(Time::now()));
+            }
+        });
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{
     domain::{
         Run,
         views::{
-            timeline::{Axis, Bar, Timeline},
+            timeline::{Axis, Bar, Timeline, WIDTH},
             words,
         },
     },
@@ -67,7 +67,7 @@ pub fn TimelineView(
     let most = move || run.with(|run| run.as_ref().map_or(0, |run| run.steps));
     view! {
         <section class="timeline" aria-label="Timeline">
-            <Controls timeline run pointed=Signal::derive(pointed_words) href/>
+            <Controls timeline run selected pointed=Signal::derive(pointed_words) href/>
             <div class="timeline-picture">
                 {move || picture.get().map(|picture| view! { <Drawing picture href on_go/> })}
                 <svg class="timeline-over" width="100%" height="100%" aria-hidden="true">
@@ -117,6 +117,17 @@ fn bar_in_words(bar: &Bar, seq: i64) -> String {
             words::number(bar.first),
             words::number(bar.last)
         ),
+    }
+}
+
+/// What zooming keeps in the middle: the selected step if it is drawn, else the middle of the picture, which is never inside
+/// a time that is left out.
+fn middle_of(timeline: &Timeline, selected: Option<i64>) -> i64 {
+    let step = selected.and_then(|seq| bar_of(timeline, seq));
+    let stretch = step.map(|bar| bar.stretch(timeline.axis));
+    match stretch {
+        Some(it) => it.from + it.length() / 2,
+        None => picture::scale(timeline).value(WIDTH / 2.0),
     }
 }
 
@@ -187,12 +198,12 @@ fn Drawing(picture: Picture, href: Callback<Go, String>, on_go: Callback<Go>) ->
         .map(|x| view! { <line class="now-line" x1=percent(x) x2=percent(x) y1="14" y2="58"/> });
     let label = move |label: Label| {
         let text = view! {
-            <text class=label.class x=percent(label.x) y=label.y.to_string() text-anchor=label.anchor>{label.text}</text>
+            <text class=label.class x=percent(label.x) y=label.y.to_string() text-anchor=label.anchor>{label.text.clone()}</text>
         };
         match label.step {
             Some(seq) => view! {
                 <g>
-                    <a href=move || href.run(Go::Step(seq)) on:click=move |event| stay(&event, seq, on_go)>{text}</a>
+                    <a class=label.class href=move || href.run(Go::Step(seq)) aria-label=label.text.clone() on:click=move |event| stay(&event, seq, on_go)>{text}</a>
                 </g>
             }
             .into_any(),

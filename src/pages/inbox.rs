@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use leptos::{ev, prelude::*, task::spawn_local, wasm_bindgen::JsCast as _, web_sys};
+use leptos::{prelude::*, task::spawn_local};
 use leptos_router::{hooks::use_query_map, params::ParamsMap};
 
 use super::{
@@ -13,12 +13,11 @@ use super::{
 use crate::{
     api::{self, AppError},
     components::{
-        answer::{Answer, click_choice},
+        answer::Answer,
         changes::Changes,
         excerpt::ExcerptBlock,
         frame::{Here, Section},
         glyph::{Glyph, Shape},
-        keyboard::Keys,
         notice::{Notice, Refused},
         page_title::PageTitle,
         time::Ago,
@@ -32,7 +31,7 @@ use crate::{
             words,
         },
     },
-    live::{Follow, Live, Message, Soon},
+    live::{Connection, Follow, Live, Message, Soon},
 };
 
 type Key = (RunId, i64);
@@ -98,6 +97,15 @@ pub fn InboxPage() -> impl IntoView {
         Message::Frame(_) => {}
         Message::ReadAgain => again.ask(),
     });
+    // What could not be read while the server was away is read when it is back.
+    let connection = live.connection();
+    Effect::new(move |before: Option<Connection>| {
+        let now = connection.get();
+        if now == Connection::Live && before.is_some_and(|it| it != now) {
+            again.ask();
+        }
+        now
+    });
     view! {
         <PageTitle text="Inbox · Step47"/>
         <Page here=Here::Section(Section::Inbox)>
@@ -130,9 +138,9 @@ fn Body(
             shown.take(value.items);
             None
         }
-        Err(error) => Some(error),
+        // A server that cannot be reached for a moment leaves what is shown as it is.
+        Err(error) => Some(error).filter(|_| shown.items.with_untracked(Vec::is_empty)),
     });
-    keys();
     let event = move || read.get().and_then(Result::ok).map(|it| it.event);
     let empty = move || shown.items.with(Vec::is_empty) && damaged.with(Vec::is_empty);
     let more = move || {
@@ -182,33 +190,6 @@ fn damaged_question((run, seq): Key) -> AnyView {
         </p>
     }
     .into_any()
-}
-
-/// Digits choose in the question that has the focus, or in the first one.
-fn keys() {
-    let keys = expect_context::<Keys>();
-    Effect::new(move || {
-        let pressed = window_event_listener(ev::keydown, move |event| {
-            let Some(key) = keys.single(&event) else {
-                return;
-            };
-            let digit = key.len() == 1 && matches!(key.as_bytes()[0], b'1'..=b'9');
-            let focused = document()
-                .active_element()
-                .and_then(|it| it.closest(".question").ok().flatten());
-            let first = || {
-                document()
-                    .query_selector(".question:has([data-answer])")
-                    .ok()
-                    .flatten()
-            };
-            let place: Option<web_sys::Element> = focused.or_else(first);
-            if digit && place.is_some_and(|it| click_choice(it.unchecked_ref(), &key)) {
-                event.prevent_default();
-            }
-        });
-        on_cleanup(move || pressed.remove());
-    });
 }
 
 #[component]
@@ -262,7 +243,7 @@ fn Question(item: InboxItem, shown: Shown) -> impl IntoView {
         })
     };
     view! {
-        <article class="question" aria-labelledby=labelled>
+        <article class="question" aria-labelledby=labelled tabindex="-1" data-home="">
             <div class="question-head">
                 <Glyph shape=Shape::Waiting/>
                 <a href=href data-row=""><b><bdi>{title}</bdi></b></a>

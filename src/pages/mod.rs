@@ -4,6 +4,7 @@ pub mod audit;
 pub mod deciding;
 pub mod diff;
 pub mod edit;
+mod finder;
 pub mod inbox;
 pub mod kept;
 pub mod look;

@@ -122,6 +122,29 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
     let step = read.step(&id);
     let timeline = read.timeline(&id);
     let selected = Memo::new(move |_| step.with(|it| it.as_ref().map(|it| it.detail.step.seq)));
+    // The list shows at once what was picked; the step itself is read meanwhile.
+    let picked = Memo::new(move |_| {
+        let chosen = place.with(|it| it.step.filter(|_| !it.follow));
+        chosen.or_else(|| selected.get())
+    });
+    // The steps that were looked for, in order.
+    let found = Memo::new(move |_| {
+        let found = read.found.get().flatten()?.ok()?;
+        let mut seqs: Vec<i64> = found.steps.iter().map(|it| it.seq).collect();
+        seqs.sort_unstable();
+        Some(seqs)
+    });
+    let beside = Callback::new(move |by: i64| {
+        let at = picked.get()?;
+        if let Some(seqs) = found.get() {
+            return match by {
+                1 => seqs.into_iter().find(|seq| *seq > at),
+                _ => seqs.into_iter().rev().find(|seq| *seq < at),
+            };
+        }
+        let last = run.with(|run| run.as_ref().map_or(0, |run| run.steps));
+        Some(at + by).filter(|seq| (1..=last).contains(seq))
+    });
     let listed = RwSignal::new(None::<(i64, i64)>);
     let title = move || {
         let name = run.with(|run| run.as_ref().map(run_row::title));
@@ -168,6 +191,20 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
                 row: None,
                 ..it.clone()
             }))
+        })
+    };
+    // Who scrolls up while following wants to read there.
+    let stop_following = {
+        let to = to.clone();
+        Callback::new(move |()| {
+            if place.with_untracked(|it| it.follow) {
+                let stays = place.with_untracked(|it| Place {
+                    follow: false,
+                    step: selected.get_untracked(),
+                    ..it.clone()
+                });
+                go_to.run((to(&stays), true));
+            }
         })
     };
     let row_href = Callback::new(move |row: i64| {
@@ -283,7 +320,7 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
     view! {
         <PageTitle text=title/>
         {move || read.event().map(|event| view! { <Follow event/> })}
-        <RunKeys id=id.clone() selected href=step_href tab=tab_href follow following ask=ask_href skip=Signal::derive(skip_href) standing open may/>
+        <RunKeys id=id.clone() selected beside href=step_href tab=tab_href follow following ask=ask_href skip=Signal::derive(skip_href) standing open may/>
         <RunHead sheet asking>
             {move || (is_live.get() || following.get()).then(|| view! {
                 <a class="button" href=move || follow.run(!following.get()) aria-pressed=move || following.get().to_string() role="button">
@@ -299,7 +336,7 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
         <TimelineView timeline run selected listed href on_go/>
         <div class="run-columns">
             <section class="steps-column" aria-label="Steps">
-                <StepsColumn id=id.clone() read place sheet selected listed step_href row_href/>
+                <StepsColumn id=id.clone() read place sheet selected=picked listed step_href row_href on_up=stop_following/>
             </section>
             <section class="inspector-column" aria-label="Selected step">
                 {move || read.step_error().map(|error| view! { <Refused error/> })}

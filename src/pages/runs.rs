@@ -2,7 +2,13 @@
 
 mod board;
 mod filter;
+mod matching;
 mod older;
+mod spot;
+
+pub use spot::Spots;
+
+use std::collections::BTreeMap;
 
 use leptos::{prelude::*, task::spawn_local};
 use leptos_router::{NavigateOptions, components::Redirect, hooks::use_query_map};
@@ -10,6 +16,7 @@ use leptos_router::{NavigateOptions, components::Redirect, hooks::use_query_map}
 use self::{
     board::{Board, Place, belongs_in_list},
     filter::Filter,
+    matching::SelectMatching,
     older::Older,
 };
 use super::shell::{Page, Shell};
@@ -25,7 +32,7 @@ use crate::{
         sidebar::Sidebar,
     },
     domain::{
-        Action, AsOf, DecisionKind, RunId,
+        Action, AsOf, DecisionKind, RunId, RunQuery, RunStatus,
         rules::needs::{Alike, NeedsYou},
         views::words,
         wire::{
@@ -35,6 +42,9 @@ use crate::{
     },
     live::{Follow, Live},
 };
+
+/// Runs that are decided about in one request; in between the page says how far it is.
+const AT_ONCE: usize = 10;
 
 type Answer<T> = Result<AsOf<T>, AppError>;
 
@@ -68,15 +78,20 @@ pub fn RunsPage() -> impl IntoView {
                     <Transition>
                         <Chips filter size=Signal::derive(move || size.get().and_then(Result::ok).flatten())/>
                     </Transition>
+                    {move || filter.with(|it| it.q.as_deref().and_then(RunQuery::unknown_status).map(no_such_status))}
                     <Transition fallback=Loading>
                         {move || on_top().then(|| needs.get().map(|answer| needs_view(answer, board, needs, selection)))}
                     </Transition>
                     <Transition fallback=Loading>
                         {move || (!filter.with(Filter::needs)).then(|| {
-                            list.get().map(|answer| list_view(answer, filter.get(), board, list, selection))
+                            let size = size.get().and_then(Result::ok).flatten();
+                            list.get().map(|answer| list_view(answer, filter.get(), board, list, selection, size))
                         })}
                     </Transition>
-                    <Orders selection/>
+                    <Orders selection on_done=Callback::new(move |()| {
+                        list.refetch();
+                        needs.refetch();
+                    })/>
                 </main>
             </div>
         </Page>
@@ -113,7 +128,11 @@ fn opened((run, step): (RunId, Option<i64>)) -> AnyView {
 
 /// What is ordered for the picked runs.
 #[component]
-fn Orders(selection: Selection) -> impl IntoView {
+fn Orders(
+    selection: Selection,
+    /// Reads again what is shown: runs that moved may no longer belong here.
+    on_done: Callback<()>,
+) -> impl IntoView {
     let me = Resource::new(|| (), |()| api::session::me());
     let may_decide = RwSignal::new(false);
     Effect::new(move || {
@@ -121,31 +140,47 @@ fn Orders(selection: Selection) -> impl IntoView {
         may_decide.set(me.is_some_and(|it| it.role.may(Action::Decide)));
     });
     let outcome = RwSignal::new(None::<Vec<Decided>>);
+    let progress = RwSignal::new(None::<(usize, usize)>);
     let order = Callback::new(move |order: Ordered| {
         spawn_local(async move {
-            let all = order.runs.clone();
-            let decided = match order.kind {
-                DecisionKind::Resume => api::groups::resume(order).await,
-                _ => api::runs::decide_many(order).await,
-            };
-            let refused = |error: &AppError| {
-                let runs = all.into_iter();
-                let each = |(run, _)| Decided {
-                    run,
-                    refused: Some(error.0.detail.clone()),
-                };
-                runs.map(each).collect()
-            };
-            outcome.try_set(Some(decided.unwrap_or_else(|error| refused(&error))));
+            let mut decided = Vec::new();
+            for some in order.runs.chunks(AT_ONCE) {
+                if progress
+                    .try_set(Some((decided.len(), order.runs.len())))
+                    .is_some()
+                {
+                    return; // the page is gone
+                }
+                decided.extend(decide_some(&order, some).await);
+            }
+            progress.try_set(None);
+            if outcome.try_set(Some(decided)).is_none() {
+                selection.clear();
+                on_done.run(());
+            }
         });
     });
-    let on_close = Callback::new(move |()| {
-        if outcome.with_untracked(Option::is_some) {
-            outcome.set(None);
-            selection.clear();
-        }
-    });
-    view! { <SelectionBar selection may_decide order outcome on_close/> }.into_any()
+    let on_close = Callback::new(move |()| outcome.set(None));
+    view! { <SelectionBar selection may_decide order progress outcome on_close/> }.into_any()
+}
+
+/// Carries out the order for some of its runs.
+async fn decide_some(order: &Ordered, some: &[(RunId, i64)]) -> Vec<Decided> {
+    let part = Ordered {
+        runs: some.to_vec(),
+        ..order.clone()
+    };
+    let decided = match order.kind {
+        DecisionKind::Resume => api::groups::resume(part).await,
+        _ => api::runs::decide_many(part).await,
+    };
+    decided.unwrap_or_else(|error| {
+        let each = |(run, _): &(RunId, i64)| Decided {
+            run: run.clone(),
+            refused: Some(error.0.detail.clone()),
+        };
+        some.iter().map(each).collect()
+    })
 }
 
 #[component]
@@ -219,12 +254,15 @@ fn list_view(
     board: Board,
     read: Resource<Answer<RunPage>>,
     selection: Selection,
+    size: Option<i64>,
 ) -> AnyView {
     let (event, page) = match answer {
         Ok(AsOf { event, value }) => (event, value),
         Err(error) => return view! { <Refused error/> }.into_any(),
     };
     board.shown(Place::List);
+    let last = page.runs.last().filter(|_| page.next.is_some());
+    board.ends_at(last.map(|run| run.created_at));
     let empty = page.runs.is_empty();
     let query = filter.query();
     let older = Older::new(query.clone(), page.next.clone());
@@ -247,14 +285,23 @@ fn list_view(
     };
     let newest = filter.cursor.is_some().then(|| top.href());
     let searched = empty && page.next.is_some();
+    let more = page.next.is_some() && !plain && group.is_none();
+    let matching = query.clone();
     view! {
         <Follow event/>
         {group.map(|first| view! {
             <p class="group-bar">
                 "These runs stopped alike. Resume one first and see whether it goes on; then the rest whose effects are known. "
                 <a class="button" href=first>"Resume one first…"</a>" "
-                <button type="button" class="button" on:click=move |_| selection.pick_shown()>"Select the rest"</button>
+                <SelectMatching query=matching.clone() size selection/>
             </p>
+        })}
+        {more.then(|| {
+            let query = query.clone();
+            let picked = selection.picked();
+            move || (!picked.with(BTreeMap::is_empty)).then(|| view! {
+                <p class="group-bar"><SelectMatching query=query.clone() size=None selection/></p>
+            })
         })}
         <RunsTable
             rows
@@ -270,6 +317,17 @@ fn list_view(
             {newest.map(|href| view! { <a class="button" href=href>"Newest runs"</a> })}
             <older::OlderLink older filter/>
         </nav>
+    }
+    .into_any()
+}
+
+/// A status that there is not finds nothing: the page says which there are.
+fn no_such_status(word: &str) -> AnyView {
+    let known: Vec<_> = RunStatus::ALL.iter().map(|it| it.as_str()).collect();
+    view! {
+        <p class="group-bar" role="note">
+            "There is no status “"<bdi>{word.to_owned()}</bdi>"”. It can be "{known.join(", ")}"."
+        </p>
     }
     .into_any()
 }

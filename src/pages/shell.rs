@@ -2,16 +2,19 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
+use super::finder::finder;
 use crate::{
     api::{self, AppError},
     components::{
         badge::Badge,
         frame::{Crumb, Here, Section, TopBar},
         notify::{LOOK_EVERY, Notify},
+        palette::Palette,
+        time::Clock,
         trouble_banner::TroubleBanner,
     },
     domain::{Action, AsOf, Counts, Principal, Trouble},
-    live::{Follow, Live, Message, Soon},
+    live::{Connection, Follow, Live, Message, Soon},
 };
 
 #[derive(Clone, Copy)]
@@ -45,6 +48,8 @@ impl Shell {
             }
             Message::ReadAgain => again.ask(),
         });
+        let connection = live.connection();
+        Clock::stand_while(move || connection.get() == Connection::Lost);
         provide_context(Self {
             me,
             counts,
@@ -119,6 +124,7 @@ pub fn Page(
     let shell = expect_context::<Shell>();
     let badge = expect_context::<Badge>();
     let connection = expect_context::<Live>().connection();
+    let (look, found) = finder();
     view! {
         <Transition>
             <TopBar
@@ -132,6 +138,7 @@ pub fn Page(
             <TroubleBanner trouble=Signal::derive(move || shell.trouble()) heard=shell.troubled/>
             {move || shell.counts.get()?.ok().map(|counts| view! { <Follow event=counts.event/> })}
         </Transition>
+        <Palette look found/>
         {children()}
     }
     .into_any()

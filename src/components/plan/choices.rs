@@ -28,11 +28,12 @@ pub fn Choices(
     let picked =
         move |way: Way| picks.with(|all| all.get(&seq).is_some_and(|it| it.way == Some(way)));
     let pick = move |way: Way| picks.update(|all| all.entry(seq).or_default().way = Some(way));
-    let option = move |way: Way, title: AnyView, does: AnyView| {
+    // Keys 1–9 choose by the place in the list.
+    let option = move |digit: u8, way: Way, title: AnyView, does: AnyView| {
         let first = picks.with_untracked(|all| all.get(&seq).is_some_and(|it| it.way == Some(way)));
         view! {
             <label class="choice">
-                <input type="radio" name=format!("way.{seq}") value=way.as_str() disabled=!open required=true checked=first
+                <input type="radio" name=format!("way.{seq}") value=way.as_str() data-choice=digit.to_string() disabled=!open required=true checked=first
                     prop:checked=move || picked(way) on:change=move |_| pick(way)/>
                 <span class="choice-words"><b>{title}</b><span class="dim">" — "{does}</span></span>
             </label>
@@ -44,11 +45,13 @@ pub fn Choices(
             let effect = step.effect.clone();
             vec![
                 option(
+                    1,
                     Way::Happened,
                     "I checked: it happened".into_any(),
                     "commit the result I enter; the step is not executed".into_any(),
                 ),
                 option(
+                    2,
                     Way::NewKey,
                     "I checked: it did not happen, and nothing is still under way".into_any(),
                     "run it with a new key".into_any(),
@@ -59,6 +62,7 @@ pub fn Choices(
                         let title =
                             view! { "Retry with the same key "<bdi class="mono">{key}</bdi> };
                         option(
+                            3,
                             Way::SameKey,
                             title.into_any(),
                             view! { <Window effect/> }.into_any(),
@@ -66,6 +70,7 @@ pub fn Choices(
                     })
                     .into_any(),
                 option(
+                    4,
                     Way::Skip,
                     "Skip it".into_any(),
                     "later steps see the result I enter, or null".into_any(),
@@ -78,13 +83,15 @@ pub fn Choices(
                 _ => "it is safe to run again, as the agent's author says",
             };
             vec![
-                option(Way::SameKey, "Run it again".into_any(), again.into_any()),
+                option(1, Way::SameKey, "Run it again".into_any(), again.into_any()),
                 option(
+                    2,
                     Way::Happened,
                     "Commit a result".into_any(),
                     "the one I enter; the step is not executed".into_any(),
                 ),
                 option(
+                    3,
                     Way::Skip,
                     "Skip it".into_any(),
                     "later steps see the result I enter, or null".into_any(),

@@ -30,6 +30,7 @@ const ZOOM: f64 = 0.5;
 pub fn Controls(
     timeline: Signal<Option<Timeline>>,
     run: Signal<Option<Run>>,
+    selected: Signal<Option<i64>>,
     /// What the pointer is at, in words.
     pointed: Signal<Option<String>>,
     href: Callback<Go, String>,
@@ -58,12 +59,12 @@ pub fn Controls(
     let ways = Memo::new(move |_| {
         timeline.with(|it| {
             let it = it.as_ref()?;
-            let middle = it.window.from + it.window.length() / 2;
+            let middle = super::middle_of(it, selected.get());
             Some(Ways {
                 idle: (it.idle > 0).then_some(it.folds.is_empty()),
                 fit: it.window != it.whole,
-                nearer: it.window.zoomed(ZOOM, middle, it.whole),
-                farther: it.window.zoomed(1.0 / ZOOM, middle, it.whole),
+                nearer: it.window.centred(ZOOM, middle, it.whole),
+                farther: it.window.centred(1.0 / ZOOM, middle, it.whole),
             })
         })
     });

@@ -3,7 +3,7 @@
 
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 
-use super::{bar_of, controls::Go, picture};
+use super::{bar_of, controls::Go, middle_of, picture};
 use crate::domain::views::timeline::{Bar, Stretch, Timeline, WIDTH};
 
 /// A drag shorter than this is a click.
@@ -142,18 +142,10 @@ impl Pointer {
         self.go_to_window(|it| it.window.shifted(by * it.window.length() / 8, it.whole));
     }
 
-    /// Zooms around the selected step if it is seen, else around the middle.
+    /// Zooms with the selected step in the middle.
     fn zoom(self, factor: f64) {
         let seq = self.selected.get_untracked();
-        self.go_to_window(|it| {
-            let window = it.window;
-            let at = seq
-                .and_then(|seq| bar_of(it, seq))
-                .map(|bar| bar.stretch(it.axis).from)
-                .filter(|at| (window.from..window.to).contains(at));
-            let middle = at.unwrap_or(window.from + window.length() / 2);
-            window.zoomed(factor, middle, it.whole)
-        });
+        self.go_to_window(|it| it.window.centred(factor, middle_of(it, seq), it.whole));
     }
 
     fn go_to_window(self, window: impl Fn(&Timeline) -> Stretch) {

@@ -2,6 +2,7 @@
 
 use crate::domain::{
     nouns::{run::Run, status::RunStatus},
+    views::words,
     wire::query::RunQuery,
 };
 
@@ -15,8 +16,8 @@ impl RunQuery {
         let mut free = Vec::new();
         for word in text.split_whitespace() {
             match word.split_once(':') {
-                Some(("status", value)) if value.parse::<RunStatus>().is_ok() => {
-                    self.status = value.parse().ok();
+                Some(("status", value)) if status_of(value).is_some() => {
+                    self.status = status_of(value);
                 }
                 Some(("agent", value)) if !value.is_empty() => self.agent = Some(value.to_owned()),
                 Some(("label", value)) if value.contains(':') => {
@@ -28,6 +29,15 @@ impl RunQuery {
         }
         self.q = (!free.is_empty()).then(|| free.join(" "));
         self
+    }
+
+    /// A status in the search that there is not, so that the page can say which there are.
+    pub fn unknown_status(text: &str) -> Option<&str> {
+        let mut words = text.split_whitespace();
+        words.find_map(|word| {
+            let value = word.strip_prefix("status:")?;
+            status_of(value).is_none().then_some(value)
+        })
     }
 
     /// `@me` is this person.
@@ -83,6 +93,13 @@ impl RunQuery {
     }
 }
 
+/// A status by its own word, or by the word that pages show for it.
+fn status_of(word: &str) -> Option<RunStatus> {
+    let shown = |it: &&RunStatus| words::run_status(**it).eq_ignore_ascii_case(word);
+    let known = word.parse().ok();
+    known.or_else(|| RunStatus::ALL.iter().find(shown).copied())
+}
+
 /// Each word is part of the title or the id, whatever its case.
 pub fn mentions(run: &Run, text: &str) -> bool {
     mentioned(run.id.as_str(), run.title.as_deref(), text)
@@ -99,6 +116,15 @@ pub fn mentioned(id: &str, title: Option<&str>, text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::domain::nouns::sample;
+
+    #[test]
+    fn a_status_is_known_by_its_word_on_the_page_too() {
+        let query = RunQuery::default().search("status:released");
+        assert_eq!(query.status, Some(RunStatus::Ready));
+        assert_eq!(query.q, None);
+        assert_eq!(RunQuery::unknown_status("status:Done x"), None);
+        assert_eq!(RunQuery::unknown_status("x status:broken"), Some("broken"));
+    }
 
     #[test]
     fn prefixes_narrow_the_list_and_the_rest_is_text() {

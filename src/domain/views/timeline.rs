@@ -72,6 +72,14 @@ impl Stretch {
         Self::new(from, from + length).shifted(0, whole)
     }
 
+    /// Longer or shorter by `factor`, with `middle` in the middle as far as `whole` allows.
+    pub fn centred(self, factor: f64, middle: i64, whole: Self) -> Self {
+        let length = (self.length() as f64 * factor).round().max(1.0) as i64;
+        let length = length.min(whole.length()).max(1);
+        let from = middle - length / 2;
+        Self::new(from, from + length).shifted(0, whole)
+    }
+
     /// Moved by `by`, but never out of `whole`.
     pub fn shifted(self, by: i64, whole: Self) -> Self {
         let length = self.length().min(whole.length());

@@ -1,11 +1,12 @@
-//! Keys of a run's page: `n`/`p` problems, `[`/`]` changes of state, `d` state diff, `f` follow, `r` plan, `t` retry, `s` skip, `e` edit.
+//! Keys of a run's page: `j`/`k` steps, `n`/`p` problems, `[`/`]` changes of state, `d` state diff, `f` follow, `r` plan, `t` retry, `s` skip, `e` edit,
+//! `b` rewind, `y` fork, `m` more.
 
 use leptos::{ev, prelude::*, task::spawn_local};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
 
 use crate::{
     api,
-    components::{inspector::Tab, keyboard::Keys},
+    components::{browser::OrSay as _, focus::focus_first, inspector::Tab, keyboard::Keys},
     domain::{
         DecisionKind, RunId, StepStatus, rules::offer::Standing, wire::step_query::Direction,
     },
@@ -15,6 +16,8 @@ use crate::{
 pub fn RunKeys(
     id: RunId,
     #[prop(into)] selected: Signal<Option<i64>>,
+    /// The step after (1) or before (−1) the selected one.
+    beside: Callback<i64, Option<i64>>,
     /// The address that selects a step.
     href: Callback<i64, String>,
     /// The address that opens a tab of the selected step.
@@ -34,15 +37,24 @@ pub fn RunKeys(
 ) -> impl IntoView {
     let keys = expect_context::<Keys>();
     let navigate = use_navigate();
-    let go = Callback::new(move |href: String| {
+    let go_to = Callback::new(move |(href, replace): (String, bool)| {
         let options = NavigateOptions {
             scroll: false,
+            replace,
             ..NavigateOptions::default()
         };
         navigate(&href, options);
     });
+    let go = Callback::new(move |href: String| go_to.run((href, false)));
+    // What is walked through leaves one entry in the history, not hundreds.
+    let walk = move |by: i64| {
+        if let Some(seq) = untrack(|| beside.run(by)) {
+            go_to.run((untrack(|| href.run(seq)), true));
+        }
+    };
     let id = StoredValue::new(id);
     Effect::new(move || {
+        keys.leave_rows();
         let pressed = window_event_listener(ev::keydown, move |event| {
             let Some(key) = keys.single(&event) else {
                 return;
@@ -60,6 +72,7 @@ pub fn RunKeys(
                     }
                 });
             };
+            let operates = may.get_untracked();
             let may = |kind, step: Option<StepStatus>| {
                 let standing = standing.get_untracked().filter(|_| may.get_untracked());
                 standing.is_some_and(|it| it.offers(kind, step))
@@ -72,6 +85,11 @@ pub fn RunKeys(
                 "t" if on_step(DecisionKind::Retry) => asked(DecisionKind::Retry),
                 "s" if on_step(DecisionKind::Skip) => go.run(skip.get_untracked()),
                 "e" if may(DecisionKind::Edit, None) => asked(DecisionKind::Edit),
+                "b" if may(DecisionKind::Rewind, None) => asked(DecisionKind::Rewind),
+                "y" if may(DecisionKind::Fork, None) => asked(DecisionKind::Fork),
+                "m" if operates => open_more(),
+                "j" => walk(1),
+                "k" => walk(-1),
                 "n" => look(true, Direction::Later),
                 "p" => look(true, Direction::Earlier),
                 "]" => look(false, Direction::Later),
@@ -84,4 +102,12 @@ pub fn RunKeys(
         });
         on_cleanup(move || pressed.remove());
     });
+}
+
+/// Opens the menu of what else may be done, and goes to its first line.
+fn open_more() {
+    if let Ok(Some(menu)) = document().query_selector(".more") {
+        menu.set_attribute("open", "").or_say("open a menu");
+        focus_first(".more .menu-item");
+    }
 }

@@ -30,6 +30,8 @@ pub fn StepsColumn(
     listed: RwSignal<Option<(i64, i64)>>,
     step_href: Callback<i64, String>,
     row_href: Callback<i64, String>,
+    /// The reader scrolled up.
+    on_up: Callback<()>,
 ) -> impl IntoView {
     let usual = Signal::derive(move || {
         sheet.with(|it| {
@@ -62,7 +64,7 @@ pub fn StepsColumn(
                         listed.set(seen);
                     }
                 });
-                view! { <StepList context base page_href=row_href on_view reveal=selected/> }
+                view! { <StepList context base page_href=row_href on_view on_up reveal=selected/> }
                     .into_any()
             }
         })
@@ -111,7 +113,7 @@ pub fn StepsColumn(
         })
     };
     view! {
-        <Form method="GET" action attr:class="find-steps" attr:role="search">
+        <Form method="GET" action attr:class="find-steps" attr:role="search" attr:aria-label="Steps of this run">
             <input type="search" name="find" id="find-step" aria-label="Find steps" autocomplete="off"
                 placeholder="Find steps: name, status:failed, kind:llm, is:effect"
                 prop:value=move || find.get().unwrap_or_default()

@@ -7,7 +7,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     api,
-    domain::{AsOf, Run, RunId, RunQuery},
+    domain::{AsOf, Run, RunId, RunQuery, Time},
     live::{Live, Message, Soon},
 };
 
@@ -39,6 +39,8 @@ pub struct Board {
     query: Signal<RunQuery>,
     rows: StoredValue<Rows>,
     fresh: RwSignal<HashSet<(Place, RunId)>>,
+    /// The list's first page ends with a run of this age; what is older is further down, and would not come up.
+    oldest: StoredValue<Option<Time>>,
 }
 
 impl Board {
@@ -47,6 +49,7 @@ impl Board {
             query,
             rows: StoredValue::new(HashMap::new()),
             fresh: RwSignal::new(HashSet::new()),
+            oldest: StoredValue::new(None),
         };
         let again = Soon::patiently(live, move || spawn_local(board.read_again()));
         live.listen(move |message| match message {
@@ -94,12 +97,23 @@ impl Board {
         }
     }
 
+    /// The list was read, and goes on below a run of this age; none if it is all there.
+    pub fn ends_at(self, oldest: Option<Time>) {
+        self.oldest.set_value(oldest);
+    }
+
     /// Patches the rows of `run`, read after `event`, and announces it where it has none but would.
     fn settle(self, event: i64, run: &Run) {
         let query = self.query.get_untracked();
         let belongs = |place| match place {
             Place::NeedsYou => run.needs_you(),
-            Place::List => query.cursor.is_none() && belongs_in_list(&query, run),
+            Place::List => {
+                let below = self
+                    .oldest
+                    .get_value()
+                    .is_some_and(|it| run.created_at < it);
+                query.cursor.is_none() && !below && belongs_in_list(&query, run)
+            }
         };
         for place in [Place::NeedsYou, Place::List] {
             let key = (place, run.id.clone());

@@ -2,7 +2,10 @@
 
 use leptos::{ev, html, prelude::*, task::spawn_local};
 
-use super::filter::Filter;
+use super::{
+    filter::Filter,
+    spot::{self, Spot, Spots},
+};
 use crate::{
     api,
     domain::{Run, RunQuery},
@@ -21,6 +24,8 @@ pub struct Older {
     pages: RwSignal<usize>,
     reading: RwSignal<bool>,
     failed: RwSignal<bool>,
+    /// Where "back" leads to in this list.
+    spot: StoredValue<Option<Spot>>,
 }
 
 impl Older {
@@ -32,6 +37,7 @@ impl Older {
             pages: RwSignal::new(0),
             reading: RwSignal::new(false),
             failed: RwSignal::new(false),
+            spot: StoredValue::new(None),
         }
     }
 
@@ -98,10 +104,24 @@ pub fn OlderLink(older: Older, filter: Filter) -> impl IntoView {
         let scrolled = window_event_listener(ev::scroll, move |_| look());
         on_cleanup(move || scrolled.remove());
     });
-    // A page that brought little is followed by the next.
-    Effect::new(move || {
-        if older.pages.get() > 0 {
-            request_animation_frame(look);
+    let spots = expect_context::<Spots>();
+    spots.note(older.pages.into());
+    // A page that brought little is followed by the next. Who comes back gets as many as before, and then the same view.
+    Effect::new(move |first: Option<()>| {
+        let pages = older.pages.get();
+        if first.is_none() {
+            older.spot.set_value(spots.returned());
+        }
+        match older.spot.get_value() {
+            Some(spot) if pages < spot.pages && older.next.with_untracked(Option::is_some) => {
+                older.read();
+            }
+            Some(spot) => {
+                older.spot.set_value(None);
+                spot::go(spot);
+            }
+            None if pages > 0 => request_animation_frame(look),
+            None => {}
         }
     });
     let href = move || {

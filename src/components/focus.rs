@@ -1,0 +1,150 @@
+//! The focus is never lost: what has it may go away (a dialog that closes, a form that was sent), and someone who works with the
+//! keyboard must not be thrown to the top of the page.
+
+use leptos::{
+    ev,
+    prelude::*,
+    wasm_bindgen::{JsCast as _, closure::Closure},
+    web_sys::{self, FocusOptions, HtmlElement, MutationObserver, MutationObserverInit},
+};
+
+use super::browser::OrSay as _;
+
+/// Where the focus was, and where it goes on if that is gone: the nearest place that stays.
+#[derive(Clone, Default)]
+struct Last {
+    now: Option<HtmlElement>,
+    /// What had the focus on the page itself, below any dialog.
+    below: Option<HtmlElement>,
+    /// The place around what has the focus that outlives it (`data-home`).
+    home: Option<HtmlElement>,
+}
+
+/// Watches over the focus as long as the page is shown.
+pub fn keep() {
+    let last = StoredValue::new_local(Last::default());
+    let took = window_event_listener(ev::focusin, move |event| {
+        let Some(element) = event.target().and_then(|it| it.dyn_into().ok()) else {
+            return;
+        };
+        last.update_value(|last| {
+            last.home = around(&element, "[data-home]");
+            if around(&element, "dialog").is_none() {
+                last.below = Some(element.clone());
+            }
+            last.now = Some(element);
+        });
+    });
+    // Who leaves a field by Esc has the focus nowhere, and wants it so.
+    let left = window_event_listener(ev::focusout, move |event| {
+        let nowhere = event.related_target().is_none();
+        let left = event.target().and_then(|it| it.dyn_into().ok());
+        if let Some(left) = left.filter(|_| nowhere) {
+            last.update_value(|last| {
+                if last.below.as_ref() == Some(&left) {
+                    last.below = None;
+                }
+            });
+        }
+    });
+    let changed = Closure::<dyn Fn()>::new(move || {
+        let gone = |last: &Last| last.now.as_ref().is_some_and(|it| !it.is_connected());
+        if let Some(last) = last.try_get_value().filter(gone)
+            && nothing_has_it()
+        {
+            go_on(last);
+        }
+    });
+    let observer = MutationObserver::new(changed.as_ref().unchecked_ref()).or_say("watch the page");
+    if let (Some(observer), Some(body)) = (&observer, document().body()) {
+        let all = MutationObserverInit::new();
+        all.set_child_list(true);
+        all.set_subtree(true);
+        observer
+            .observe_with_options(&body, &all)
+            .or_say("watch the page");
+    }
+    // The observer calls the closure, so both live until the page is gone.
+    let kept = StoredValue::new_local((observer, changed));
+    on_cleanup(move || {
+        took.remove();
+        left.remove();
+        kept.try_with_value(|(observer, _)| {
+            if let Some(observer) = observer {
+                observer.disconnect();
+            }
+        });
+    });
+}
+
+fn nothing_has_it() -> bool {
+    document()
+        .active_element()
+        .is_none_or(|it| it.tag_name() == "BODY")
+}
+
+fn go_on(last: Last) {
+    let main = document().get_element_by_id("main");
+    let main = main.and_then(|it| it.dyn_into().ok());
+    let stays = [last.home, last.below, main];
+    if let Some(place) = stays.into_iter().flatten().find(|it| it.is_connected()) {
+        focus_in_place(&place);
+    }
+}
+
+fn around(element: &HtmlElement, selector: &str) -> Option<HtmlElement> {
+    let found = element.closest(selector).ok().flatten();
+    found.and_then(|it| it.dyn_into().ok())
+}
+
+/// What has the focus.
+pub fn focused() -> Option<HtmlElement> {
+    document().active_element()?.dyn_into().ok()
+}
+
+/// Focuses without scrolling.
+pub fn focus_in_place(element: &HtmlElement) {
+    let options = FocusOptions::new();
+    options.set_prevent_scroll(true);
+    element
+        .focus_with_options(&options)
+        .or_say("focus an element");
+}
+
+/// Focuses the first element that fits.
+pub fn focus_first(selector: &str) {
+    let found = document().query_selector(selector).ok().flatten();
+    if let Some(element) = found.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+        element.focus().or_say("focus an element");
+    }
+}
+
+/// Moves the focus among the rows; from elsewhere to the first one.
+pub fn move_among_rows(by: i32) {
+    let rows = all::<HtmlElement>("[data-row]");
+    let current = focused().and_then(|it| rows.iter().position(|row| *row == it));
+    let next = match current {
+        Some(index) => (index as i32 + by).clamp(0, rows.len() as i32 - 1) as usize,
+        None => 0,
+    };
+    if let Some(row) = rows.get(next) {
+        row.focus().or_say("focus a row");
+    }
+}
+
+/// All elements that fit, in the order of the page.
+pub fn all<E: leptos::wasm_bindgen::JsCast>(selector: &str) -> Vec<E> {
+    let Some(found) = document()
+        .query_selector_all(selector)
+        .or_say("look for elements")
+    else {
+        return Vec::new();
+    };
+    let one = |index| found.get(index)?.dyn_into::<E>().ok();
+    (0..found.length()).filter_map(one).collect()
+}
+
+/// The dialog that lies above the page.
+pub fn open_dialog() -> Option<web_sys::Element> {
+    document().query_selector("dialog[open]").ok().flatten()
+}
