@@ -39,7 +39,7 @@ pub async fn one(run: RunId, seq: Option<i64>) -> Result<AsOf<Option<StepSheet>>
     super::as_of(&store, async {
         let seq = match seq {
             Some(seq) => Some(seq),
-            None => store.run(&run).await?.run.at.map(|at| at.seq),
+            None => store.opens_at(&run).await?,
         };
         Ok(match seq {
             Some(seq) => Some(StepSheet::of(store.step(&run, seq).await?)),
@@ -47,6 +47,13 @@ pub async fn one(run: RunId, seq: Option<i64>) -> Result<AsOf<Option<StepSheet>>
         })
     })
     .await
+}
+
+/// The step that the run's page opens at.
+#[server(OpensAt, endpoint = "steps/opens_at", input = Json, output = Json)]
+pub async fn opens_at(run: RunId) -> Result<Option<i64>, AppError> {
+    super::authorise(crate::domain::Action::Read)?;
+    Ok(super::store()?.opens_at(&run).await?)
 }
 
 /// Steps that the words of `text` fit, after `after`.

@@ -210,7 +210,9 @@ fn row_of(run: &RunRow, mut row: Row) -> Result<(), Error> {
     if run.damaged {
         return Err(Error::damaged("it does not match its seal"));
     }
-    if row.opt_int()? != run.needs() || row.opt_text()? != run.cause() {
+    let needs = row.opt_int()?;
+    let listed = needs == run.needs() || needs == run.needed();
+    if !listed || row.opt_text()? != run.cause() {
         return Err(Error::damaged("its place in the list of those in need"));
     }
     let input: Value = row.sealed()?;
