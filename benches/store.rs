@@ -6,6 +6,8 @@
 
 #[path = "store/agents.rs"]
 mod agents;
+#[path = "store/operators.rs"]
+mod operators;
 #[path = "store/raw.rs"]
 mod raw;
 #[path = "store/report.rs"]
@@ -19,10 +21,13 @@ use server::Server;
 const LEVELS: [usize; 3] = [1, 8, 32];
 /// Bytes that each step adds to the state.
 const GROWTH: usize = 1_024;
+/// Steps of the run that is forked and resumed while agents commit.
+const LONG: usize = 10_000;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
-    // cargo passes --bench; anything else picks engines.
+    // cargo passes --bench; anything else picks engines. `--operators` measures only agents beside operators.
+    let operators = std::env::args().any(|arg| arg == "--operators");
     let picked: Vec<String> = std::env::args()
         .skip(1)
         .filter(|arg| !arg.starts_with('-'))
@@ -38,7 +43,7 @@ async fn main() {
             "sqlite" => format!("sqlite:{}", dir.path().join("bench.db").display()),
             _ => server::fresh_database().await,
         };
-        for agents in LEVELS {
+        for agents in LEVELS.into_iter().filter(|_| !operators) {
             // Raw first, then ours, on the same disk within the same minute.
             let alone = raw::alone(&url, dir.path(), agents).await;
             let grouped = raw::grouped(&url, dir.path(), agents).await;
@@ -55,7 +60,10 @@ async fn main() {
             );
         }
         let server = Server::start(&url).await;
-        report.depth(engine, agents::depth(&server).await);
+        if !operators {
+            report.depth(engine, agents::depth(&server).await);
+        }
+        report.beside(engine, operators::beside(&server, LONG).await);
     }
     report.print();
     report.save();

@@ -3,8 +3,7 @@
 use leptos::{nonce::use_nonce, prelude::*};
 use leptos_meta::{MetaTags, Stylesheet, provide_meta_context};
 use leptos_router::{
-    SsrMode,
-    components::{Route, Router, Routes},
+    components::{Router, Routes},
     path,
 };
 
@@ -18,11 +17,13 @@ use crate::{
         time::{Clock, Zone},
         toast::{Toaster, Toasts},
     },
+    domain::{Action, nouns::access::Door},
     live::Live,
     pages::{
         audit::AuditPage, diff::DiffPage, edit::EditPage, inbox::InboxPage,
-        not_found::NotFoundPage, resume::ResumePage, run::RunPage, runs::RunsPage,
-        settings::SettingsPage, shell::Shell, signin::SignInPage, workers::WorkersPage,
+        not_found::NotFoundPage, resume::ResumePage, route::PageRoute, run::RunPage,
+        runs::RunsPage, settings::SettingsPage, shell::Shell, signin::SignInPage,
+        workers::WorkersPage,
     },
 };
 
@@ -69,7 +70,10 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
     }
 }
 
-/// Every page is complete before it is sent: readable before, and without, WASM.
+/// A page for everybody who may read.
+const READ: Door = Door::Page(Action::Read);
+
+/// The route table: each page with its path and what it asks of its reader.
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();
@@ -86,16 +90,16 @@ pub fn App() -> impl IntoView {
         <AnyTitle badge/>
         <Router>
             <Routes fallback=NotFoundPage>
-                <Route path=path!("/") view=RunsPage ssr=SsrMode::Async/>
-                <Route path=path!("/runs/:id") view=RunPage ssr=SsrMode::Async/>
-                <Route path=path!("/runs/:id/diff") view=DiffPage ssr=SsrMode::Async/>
-                <Route path=path!("/runs/:id/resume") view=ResumePage ssr=SsrMode::Async/>
-                <Route path=path!("/runs/:id/edit") view=EditPage ssr=SsrMode::Async/>
-                <Route path=path!("/inbox") view=InboxPage ssr=SsrMode::Async/>
-                <Route path=path!("/audit") view=AuditPage ssr=SsrMode::Async/>
-                <Route path=path!("/workers") view=WorkersPage ssr=SsrMode::Async/>
-                <Route path=path!("/settings") view=SettingsPage ssr=SsrMode::Async/>
-                <Route path=path!("/signin") view=SignInPage ssr=SsrMode::Async/>
+                <PageRoute path=path!("/") door=READ view=RunsPage/>
+                <PageRoute path=path!("/runs/:id") door=READ view=RunPage/>
+                <PageRoute path=path!("/runs/:id/diff") door=READ view=DiffPage/>
+                <PageRoute path=path!("/runs/:id/resume") door=READ view=ResumePage/>
+                <PageRoute path=path!("/runs/:id/edit") door=READ view=EditPage/>
+                <PageRoute path=path!("/inbox") door=READ view=InboxPage/>
+                <PageRoute path=path!("/audit") door=READ view=AuditPage/>
+                <PageRoute path=path!("/workers") door=READ view=WorkersPage/>
+                <PageRoute path=path!("/settings") door=READ view=SettingsPage/>
+                <PageRoute path=path!("/signin") door=Door::Open view=SignInPage/>
             </Routes>
         </Router>
         <Toaster/>

@@ -31,7 +31,7 @@ fn step(n: usize) -> Value {
 }
 
 /// Takes `steps` steps on a fresh run; answers how long each took.
-async fn take(server: &Server, run: String, steps: usize) -> Vec<Duration> {
+pub async fn take(server: &Server, run: String, steps: usize) -> Vec<Duration> {
     let epoch = server.open(&run).await;
     let mut first = step(1);
     first["epoch"] = epoch.clone();

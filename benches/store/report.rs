@@ -38,11 +38,25 @@ pub struct Depth {
     pub late: Duration,
 }
 
+/// Eight agents without and with somebody who forks and resumes a run of `long` steps.
+#[derive(Serialize)]
+pub struct Beside {
+    pub long: usize,
+    pub without: Rate,
+    pub with: Rate,
+    pub forks: usize,
+    pub fork_p50: Duration,
+}
+
+/// A commit's p99 may grow so many times while operators fork and resume.
+const BESIDE_MAX: f64 = 2.0;
+
 #[derive(Serialize)]
 pub struct Report {
     fsync: Rate,
     levels: Vec<(String, Level)>,
     depths: Vec<(String, Depth)>,
+    beside: Vec<(String, Beside)>,
 }
 
 impl Report {
@@ -51,6 +65,7 @@ impl Report {
             fsync,
             levels: Vec::new(),
             depths: Vec::new(),
+            beside: Vec::new(),
         }
     }
 
@@ -64,6 +79,10 @@ impl Report {
 
     pub fn depth(&mut self, engine: &str, depth: Depth) {
         self.depths.push((engine.into(), depth));
+    }
+
+    pub fn beside(&mut self, engine: &str, beside: Beside) {
+        self.beside.push((engine.into(), beside));
     }
 
     pub fn print(&self) {
@@ -100,6 +119,27 @@ impl Report {
                 depth.early.as_secs_f64() * 1e3,
                 depth.late.as_secs_f64() * 1e3,
                 depth.late.as_secs_f64() / depth.early.as_secs_f64(),
+            );
+        }
+        self.print_beside();
+    }
+
+    fn print_beside(&self) {
+        for (engine, it) in &self.beside {
+            let times = it.with.p99_us / it.without.p99_us;
+            println!(
+                "\n{engine}: commit p99 of 8 agents {:.2} ms; {:.2} ms while a run of {} steps is forked ({} times, p50 \
+                 {:.0} ms) and resumed: {times:.2} × ({} {BESIDE_MAX} ×)",
+                it.without.p99_us / 1e3,
+                it.with.p99_us / 1e3,
+                it.long,
+                it.forks,
+                it.fork_p50.as_secs_f64() * 1e3,
+                if times <= BESIDE_MAX {
+                    "within"
+                } else {
+                    "ABOVE"
+                },
             );
         }
     }

@@ -31,7 +31,7 @@ impl Server {
         std::thread::spawn(move || lines.for_each(drop));
         let token = Command::new(binary)
             .args([
-                "token", "create", "--role", "agent", "--name", "bench", "--store", store,
+                "token", "create", "--role", "admin", "--name", "bench", "--store", store,
             ])
             .output()
             .expect("a token");

@@ -110,7 +110,7 @@ test("an admin adds a person, whose link signs in; a viewer is told to ask an ad
 
   await people(admin).getByRole("link", { name: "Disable… vera" }).click();
   const question = admin.getByRole("dialog", { name: "Disable vera" });
-  await expect(question).toContainText("Their sessions and streams end within two seconds");
+  await expect(question).toContainText("Their sessions, streams and tokens end within two seconds");
   await expectAccessible(admin);
   await question.getByRole("link", { name: "Back" }).click();
   await expect(question).toHaveCount(0);

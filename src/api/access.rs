@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::{AppError, json::Json};
 use crate::domain::nouns::access::{AccessSheet, Change, Changed, Integrity};
 
+door!(ReadAccess: Needs(Read));
 /// Who may come in, as far as the reader may know it.
 #[server(ReadAccess, endpoint = "access/sheet", input = Json, output = Json)]
 pub async fn sheet() -> Result<AccessSheet, AppError> {
@@ -12,7 +13,7 @@ pub async fn sheet() -> Result<AccessSheet, AppError> {
         domain::{Action, nouns::access::Managed},
         store::Error,
     };
-    let me = super::authorise(Action::Read)?;
+    let me = super::authorise::<ReadAccess>()?;
     let store = super::store()?;
     let managed = match me.role.may(Action::Administer) {
         true => Some(Managed {
@@ -29,9 +30,10 @@ pub async fn sheet() -> Result<AccessSheet, AppError> {
     })
 }
 
+door!(ChangeAccess: Needs(Administer));
 #[server(ChangeAccess, endpoint = "access/change", input = Json, output = Json)]
 pub async fn change(change: Change) -> Result<Changed, AppError> {
-    let me = super::authorise(crate::domain::Action::Administer)?;
+    let me = super::authorise::<ChangeAccess>()?;
     let reached = use_context::<Reached>().unwrap_or_default();
     let headers = use_context::<http::request::Parts>().map(|parts| parts.headers);
     let origin = origin(reached, headers);
@@ -40,6 +42,7 @@ pub async fn change(change: Change) -> Result<Changed, AppError> {
         .map_err(crate::store::Error::problem)?)
 }
 
+door!(ReadOutcome: Needs(Read));
 /// What a form that was posted without WASM gave.
 #[server(ReadOutcome, endpoint = "access/outcome", input = Json, output = Json)]
 pub async fn outcome() -> Result<Option<Outcome>, AppError> {
@@ -49,9 +52,10 @@ pub async fn outcome() -> Result<Option<Outcome>, AppError> {
 /// A change that was asked for, and its answer.
 pub type Outcome = (Change, Result<Changed, AppError>);
 
+door!(ReadIntegrity: Needs(Read));
 #[server(ReadIntegrity, endpoint = "access/integrity", input = Json, output = Json)]
 pub async fn integrity() -> Result<Integrity, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<ReadIntegrity>()?;
     Ok(super::store()?.integrity().await?)
 }
 
@@ -109,8 +113,14 @@ async fn carry_out(
             true => Changed::Disabled { name },
             false => return Err(Problem::not_found("person, or they are shut out").into()),
         },
-        Change::CreateToken { name, role } => {
-            let secret = store.create_token(&name, role).await?;
+        Change::CreateToken {
+            name,
+            role,
+            expires,
+        } => {
+            // A token that a token made ends with the same person.
+            let owner = by.person();
+            let secret = store.create_token(&name, role, owner, expires).await?;
             Changed::Secret { name, secret }
         }
         Change::RevokeToken { id } => match store.revoke_token_id(&id).await? {

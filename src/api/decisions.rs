@@ -17,6 +17,7 @@ const INBOX_PAGE: i64 = 20;
 #[cfg(feature = "ssr")]
 const DECISIONS_PAGE: i64 = 50;
 
+door!(DecideOne: Needs(Decide));
 /// Decides about a run or one of its steps. Pages ask for a reason; a blank one is refused. Sent again with the same
 /// `key`, it changes nothing and gets the first answer: a page whose answer got lost asks for it so.
 #[server(DecideOne, endpoint = "decisions/decide", input = Json, output = Json)]
@@ -26,10 +27,10 @@ pub async fn decide(
     key: Option<String>,
 ) -> Result<DecideAnswer, AppError> {
     use crate::{
-        domain::{Action, Hash, Problem, wire::protocol::Check as _},
+        domain::{Hash, Problem, wire::protocol::Check as _},
         store::commands::Key,
     };
-    let author = super::authorise(Action::Decide)?;
+    let author = super::authorise::<DecideOne>()?;
     body.check()?;
     let silent = body.reason.as_deref().is_none_or(|it| it.trim().is_empty());
     if silent && body.kind.needs_reason() {
@@ -48,19 +49,21 @@ pub async fn decide(
     Ok(store.decide_once(run, author, body, key).await?)
 }
 
+door!(ReadDecisions: Needs(Read));
 /// The decisions about a run, newest first; `before` is the `next` of the page before.
 #[server(ReadDecisions, endpoint = "decisions/of_run", input = Json, output = Json)]
 pub async fn of_run(run: RunId, before: Option<i64>) -> Result<DecisionPage, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<ReadDecisions>()?;
     Ok(super::store()?
         .decisions(&run, before, DECISIONS_PAGE)
         .await?)
 }
 
+door!(ReadInbox: Needs(Read));
 /// Questions that wait for a person, oldest first.
 #[server(ReadInbox, endpoint = "decisions/inbox", input = Json, output = Json)]
 pub async fn inbox(cursor: Option<String>) -> Result<AsOf<InboxPage>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<ReadInbox>()?;
     let store = super::store()?;
     super::as_of(&store, store.inbox(cursor.as_deref(), INBOX_PAGE)).await
 }

@@ -3,18 +3,19 @@
 use leptos::prelude::*;
 
 use super::{AppError, json::Json};
-use crate::domain::wire::bulk::{Decided, Ordered};
+use crate::domain::wire::bulk_order::{Decided, Ordered};
 
 /// Runs that one order may name.
 #[cfg(feature = "ssr")]
 const RUNS_MAX: usize = 200;
 
+door!(ResumeMany: Needs(Decide));
 /// Resumes each run whose effects are known, by a decision and a plan of its own: what waits for a decision is tried
 /// again. A run with an unknown effect is left for someone to look at; one that is refused stops no other.
 #[server(ResumeMany, endpoint = "groups/resume", input = Json, output = Json)]
 pub async fn resume(order: Ordered) -> Result<Vec<Decided>, AppError> {
-    use crate::domain::{Action, Problem};
-    let author = super::authorise(Action::Decide)?;
+    use crate::domain::Problem;
+    let author = super::authorise::<ResumeMany>()?;
     if order.reason.trim().is_empty() {
         return Err(Problem::invalid("reason", "say why: it is kept with the decision").into());
     }

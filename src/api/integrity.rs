@@ -8,27 +8,30 @@ use crate::domain::{
     nouns::integrity::{Verified, Verifying},
 };
 
+door!(Verify: Needs(Read));
 /// Holds a run against its hashes.
 #[server(Verify, endpoint = "integrity/verify", input = Json, output = Json)]
 pub async fn verify(run: RunId) -> Result<Verified, AppError> {
-    use crate::{domain::Action, store::Error};
-    super::authorise(Action::Read)?;
+    use crate::store::Error;
+    super::authorise::<Verify>()?;
     let verified = super::store()?.verify(Some(&run), &mut |_| {}).await;
     Ok(verified.map_err(Error::problem)?)
 }
 
+door!(VerifyEverything: Needs(Decide));
 /// Begins to hold everything against its hashes; for those who decide, one at a time.
 #[server(VerifyEverything, endpoint = "integrity/everything", input = Json, output = Json)]
 pub async fn verify_everything() -> Result<Option<Verifying>, AppError> {
-    super::authorise(crate::domain::Action::Decide)?;
+    super::authorise::<VerifyEverything>()?;
     let store = super::store()?;
     store.begin_to_verify();
     Ok(store.verifying())
 }
 
+door!(ReadVerifying: Needs(Read));
 /// How far that is, or what it found.
 #[server(ReadVerifying, endpoint = "integrity/verifying", input = Json, output = Json)]
 pub async fn verifying() -> Result<Option<Verifying>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<ReadVerifying>()?;
     Ok(super::store()?.verifying())
 }

@@ -1,9 +1,29 @@
 //! Server functions, one file per noun: authorise, call the store, return a domain type.
+//!
+//! Each declares beside its definition what it asks of its caller, by `door!`. The server does not start with one that does
+//! not.
+
+/// Declares what the server function of this name asks of its caller: `Open`, or `Needs` with an action.
+macro_rules! door {
+    ($function:ident: $door:ident $(($action:ident))?) => {
+        #[cfg(feature = "ssr")]
+        impl $crate::api::doors::Declared for $function {
+            const DOOR: $crate::domain::nouns::access::Door =
+                $crate::domain::nouns::access::Door::$door $(($crate::domain::Action::$action))?;
+        }
+        #[cfg(feature = "ssr")]
+        server_fn::inventory::submit! {
+            $crate::api::doors::FunctionDoor::of::<$function>()
+        }
+    };
+}
 
 pub mod access;
 pub mod audit;
 pub mod decisions;
 pub mod diffs;
+#[cfg(feature = "ssr")]
+pub mod doors;
 pub mod error;
 pub mod groups;
 pub mod integrity;
@@ -20,13 +40,20 @@ pub use error::AppError;
 
 #[cfg(feature = "ssr")]
 use crate::{
-    domain::{AsOf, Code, Principal, Problem, nouns::access::Action},
+    domain::{
+        AsOf, Code, Principal, Problem,
+        nouns::access::{Action, Door},
+    },
     store::Store,
 };
 
-/// Who asks, if they may.
+/// Who asks, if this function's declaration lets them. A call over HTTP was asked before; a page calls in process.
 #[cfg(feature = "ssr")]
-pub fn authorise(action: Action) -> Result<Principal, AppError> {
+pub fn authorise<F: doors::Declared>() -> Result<Principal, AppError> {
+    let action = match F::DOOR {
+        Door::Needs(action) | Door::Page(action) => action,
+        Door::Open => Action::Read,
+    };
     let asking = leptos::prelude::use_context::<Option<Principal>>().flatten();
     let principal = asking.ok_or_else(|| Problem::new(Code::Unauthorized, "sign in first"))?;
     match principal.role.may(action) {

@@ -8,7 +8,7 @@ use crate::domain::{
     rules::needs::{Alike, NeedsYou},
     views::sheet::RunSheet,
     wire::{
-        bulk::{Decided, Ordered},
+        bulk_order::{Decided, Ordered},
         protocol::RunPage,
     },
 };
@@ -21,41 +21,45 @@ const NEEDS_MAX: usize = 200;
 #[cfg(feature = "ssr")]
 const SOME_MAX: usize = 200;
 
+door!(List: Needs(Read));
 #[server(endpoint = "runs/list", input = Json, output = Json)]
 pub async fn list(query: RunQuery) -> Result<AsOf<RunPage>, AppError> {
     use crate::domain::wire::protocol::Check as _;
-    let who = super::authorise(crate::domain::Action::Read)?;
+    let who = super::authorise::<List>()?;
     query.check()?;
     let query = query.asked_by(&who.name);
     let store = super::store()?;
     super::as_of(&store, store.runs(&query)).await
 }
 
+door!(FindRun: Needs(Read));
 /// The one run, or the one step of it, that this id or key stands for.
 #[server(FindRun, endpoint = "runs/find", input = Json, output = Json)]
 pub async fn find(text: String) -> Result<Option<(RunId, Option<i64>)>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<FindRun>()?;
     match text.contains('\0') {
         true => Ok(None),
         false => Ok(super::store()?.find_one(&text).await?),
     }
 }
 
+door!(SizeOfCause: Needs(Read));
 /// How many runs stopped for this cause.
 #[server(SizeOfCause, endpoint = "runs/size", input = Json, output = Json)]
 pub async fn size(alike: Alike) -> Result<i64, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<SizeOfCause>()?;
     Ok(super::store()?.size(&alike).await?)
 }
 
+door!(DecideMany: Needs(Decide));
 /// Pauses or cancels several runs, each by a decision of its own; one that is refused stops no other.
 #[server(DecideMany, endpoint = "runs/decide_many", input = Json, output = Json)]
 pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
     use crate::domain::{
-        Action, DecisionKind, Problem,
+        DecisionKind, Problem,
         wire::protocol::{Check as _, Decide},
     };
-    let author = super::authorise(Action::Decide)?;
+    let author = super::authorise::<DecideMany>()?;
     if !matches!(order.kind, DecisionKind::Pause | DecisionKind::Cancel) {
         return Err(Problem::invalid("kind", "must be pause or cancel").into());
     }
@@ -85,10 +89,11 @@ pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
     Ok(decided)
 }
 
+door!(ReadNeedsYou: Needs(Read));
 /// What waits for a person: the few that fit on top of the list, or `all` of them.
 #[server(ReadNeedsYou, endpoint = "runs/needs_you", input = Json, output = Json)]
 pub async fn needs_you(all: bool) -> Result<AsOf<NeedsYou>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<ReadNeedsYou>()?;
     let store = super::store()?;
     super::as_of(&store, async {
         let rows = if all {
@@ -101,29 +106,32 @@ pub async fn needs_you(all: bool) -> Result<AsOf<NeedsYou>, AppError> {
     .await
 }
 
+door!(ReadCounts: Needs(Read));
 #[server(ReadCounts, endpoint = "runs/counts", input = Json, output = Json)]
 pub async fn counts() -> Result<AsOf<Counts>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<ReadCounts>()?;
     let store = super::store()?;
     super::as_of(&store, store.counts()).await
 }
 
+door!(Some: Needs(Read));
 /// These runs as they are now, for rows already on a screen; one that is gone is left out.
 #[server(endpoint = "runs/some", input = Json, output = Json)]
 pub async fn some(ids: Vec<RunId>) -> Result<AsOf<Vec<Run>>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<Some>()?;
     let store = super::store()?;
     let ids = &ids[..ids.len().min(SOME_MAX)];
     super::as_of(&store, store.some_runs(ids)).await
 }
 
+door!(One: Needs(Read));
 #[server(endpoint = "runs/one", input = Json, output = Json)]
 pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
     use crate::domain::{
         Code, StepStatus,
         views::sheet::{Aftermath, Usual},
     };
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<One>()?;
     let store = super::store()?;
     super::as_of(&store, async {
         let detail = store.run(&id).await?;

@@ -10,17 +10,19 @@ use crate::domain::{
     views::{
         blame::Blame,
         edit::EditSheet,
-        state_tree::{BranchPage, StateView},
+        state_view::{BranchPage, StateView},
     },
 };
 
+door!(AfterStep: Needs(Read));
 /// The state after the step `seq`, or the newest one before it if it committed none.
 #[server(endpoint = "snapshots/after_step", input = Json, output = Json)]
 pub async fn after_step(run: RunId, seq: i64) -> Result<StateView, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<AfterStep>()?;
     Ok(super::store()?.state_after(&run, seq).await?)
 }
 
+door!(Branches: Needs(Read));
 /// What stands directly below a place; of a list also only the items from `items.0` on, `items.1` of them.
 #[server(endpoint = "snapshots/branches", input = Json, output = Json)]
 pub async fn branches(
@@ -30,11 +32,12 @@ pub async fn branches(
     items: Option<(i64, i64)>,
     after: i64,
 ) -> Result<BranchPage, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<Branches>()?;
     let store = super::store()?;
     Ok(store.branches(&run, snapshot, &path, items, after).await?)
 }
 
+door!(Find: Needs(Read));
 /// Values that hold this text, or whose key does.
 #[server(endpoint = "snapshots/find", input = Json, output = Json)]
 pub async fn find(
@@ -43,29 +46,32 @@ pub async fn find(
     text: String,
     after: i64,
 ) -> Result<BranchPage, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<Find>()?;
     let store = super::store()?;
     Ok(store.find_in_state(&run, snapshot, &text, after).await?)
 }
 
+door!(CopyValue: Needs(Read));
 /// One value as JSON, to be copied.
 #[server(CopyValue, endpoint = "snapshots/value", input = Json, output = Json)]
 pub async fn value(run: RunId, snapshot: i64, path: String) -> Result<String, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<CopyValue>()?;
     Ok(super::store()?.value_at(&run, snapshot, &path).await?)
 }
 
+door!(Writes: Needs(Read));
 /// Which step wrote a value, when, and what stood there before.
 #[server(endpoint = "snapshots/writes", input = Json, output = Json)]
 pub async fn writes(run: RunId, snapshot: i64, path: String) -> Result<Blame, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<Writes>()?;
     Ok(super::store()?.blame(&run, snapshot, &path).await?)
 }
 
+door!(ReadToEdit: Needs(Read));
 /// What stands at `path` in the current state, to be edited.
 #[server(ReadToEdit, endpoint = "snapshots/to_edit", input = Json, output = Json)]
 pub async fn to_edit(run: RunId, path: String) -> Result<AsOf<EditSheet>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<ReadToEdit>()?;
     let store = super::store()?;
     super::as_of(&store, async {
         let detail = store.run(&run).await?;
@@ -83,6 +89,7 @@ pub async fn to_edit(run: RunId, path: String) -> Result<AsOf<EditSheet>, AppErr
     .await
 }
 
+door!(CheckEdit: Needs(Read));
 /// What the run's schema says against this value at `path`: the place inside it, and why.
 #[server(CheckEdit, endpoint = "snapshots/check", input = Json, output = Json)]
 pub async fn check(
@@ -91,7 +98,7 @@ pub async fn check(
     value: Value,
 ) -> Result<Vec<(String, String)>, AppError> {
     use crate::domain::{Problem, wire::patch};
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<CheckEdit>()?;
     let store = super::store()?;
     let detail = store.run(&run).await?;
     let Some(schema) = detail.state_schema else {
@@ -114,11 +121,12 @@ pub async fn check(
 #[cfg(feature = "ssr")]
 const ERRORS_MAX: usize = 20;
 
+door!(ReadChange: Needs(Read));
 /// What changed between two states of a run: enough to read, not to restore.
 #[server(ReadChange, endpoint = "snapshots/change", input = Json, output = Json)]
 pub async fn change(run: RunId, from: i64, to: i64) -> Result<Vec<Change>, AppError> {
     use crate::domain::{diff, tree::Tree};
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<ReadChange>()?;
     let store = super::store()?;
     let old = store.snapshot(&run, from).await?.state;
     let new = store.snapshot(&run, to).await?.state;

@@ -9,6 +9,7 @@ use crate::domain::{
     wire::{protocol::StepPage, step_query::Direction},
 };
 
+door!(Window: Needs(Read));
 /// The rows around the step `at`, or from the row `base` on; without both, where the run is.
 #[server(endpoint = "steps/window", input = Json, output = Json)]
 pub async fn window(
@@ -16,25 +17,27 @@ pub async fn window(
     at: Option<i64>,
     base: Option<i64>,
 ) -> Result<AsOf<StepWindow>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<Window>()?;
     let store = super::store()?;
     super::as_of(&store, store.step_window(&run, at, base)).await
 }
 
+door!(Page: Needs(Read));
 /// The page of steps after `after`.
 #[server(endpoint = "steps/page", input = Json, output = Json)]
 pub async fn page(run: RunId, after: i64) -> Result<StepPage, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<Page>()?;
     let store = super::store()?;
     Ok(store
         .steps(&run, after.max(0), crate::domain::views::outline::PAGE)
         .await?)
 }
 
+door!(One: Needs(Read));
 /// The step `seq`; without it the one where the run is.
 #[server(endpoint = "steps/one", input = Json, output = Json)]
 pub async fn one(run: RunId, seq: Option<i64>) -> Result<AsOf<Option<StepSheet>>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<One>()?;
     let store = super::store()?;
     super::as_of(&store, async {
         let seq = match seq {
@@ -49,39 +52,44 @@ pub async fn one(run: RunId, seq: Option<i64>) -> Result<AsOf<Option<StepSheet>>
     .await
 }
 
+door!(OpensAt: Needs(Read));
 /// The step that the run's page opens at.
 #[server(OpensAt, endpoint = "steps/opens_at", input = Json, output = Json)]
 pub async fn opens_at(run: RunId) -> Result<Option<i64>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<OpensAt>()?;
     Ok(super::store()?.opens_at(&run).await?)
 }
 
+door!(Find: Needs(Read));
 /// Steps that the words of `text` fit, after `after`.
 #[server(endpoint = "steps/find", input = Json, output = Json)]
 pub async fn find(run: RunId, text: String, after: i64) -> Result<StepPage, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<Find>()?;
     let store = super::store()?;
     let query = crate::domain::wire::step_query::StepQuery::of(&text);
     Ok(store.find_steps(&run, &query, after.max(0)).await?)
 }
 
+door!(Problem: Needs(Read));
 /// The next step from `seq` in this direction that went wrong, was tried again or waits.
 #[server(endpoint = "steps/problem", input = Json, output = Json)]
 pub async fn problem(run: RunId, seq: i64, direction: Direction) -> Result<Option<i64>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<Problem>()?;
     Ok(super::store()?.next_problem(&run, seq, direction).await?)
 }
 
+door!(Change: Needs(Read));
 /// The next step from `seq` in this direction that changed the state.
 #[server(endpoint = "steps/change", input = Json, output = Json)]
 pub async fn change(run: RunId, seq: i64, direction: Direction) -> Result<Option<i64>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<Change>()?;
     Ok(super::store()?.next_change(&run, seq, direction).await?)
 }
 
+door!(Events: Needs(Read));
 /// What happened to one step, oldest first.
 #[server(endpoint = "steps/events", input = Json, output = Json)]
 pub async fn events(run: RunId, seq: i64) -> Result<Vec<Event>, AppError> {
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<Events>()?;
     Ok(super::store()?.step_events(&run, seq).await?)
 }

@@ -8,10 +8,11 @@ use crate::domain::{
     views::timeline::{Timeline, TimelineQuery},
 };
 
+door!(Read: Needs(Read));
 #[server(endpoint = "timeline/read", input = Json, output = Json)]
 pub async fn read(run: RunId, query: TimelineQuery) -> Result<Timeline, AppError> {
     use crate::domain::wire::protocol::Check as _;
-    super::authorise(crate::domain::Action::Read)?;
+    super::authorise::<Read>()?;
     query.check()?;
     Ok(super::store()?.timeline(&run, &query).await?)
 }

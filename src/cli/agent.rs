@@ -31,8 +31,14 @@ pub struct Args {
     name: Name,
 
     /// Where the server listens
-    #[arg(long, env = "STEP47_URL", default_value = "http://127.0.0.1:3047")]
-    server: String,
+    #[arg(
+        long,
+        alias = "server",
+        env = "STEP47_URL",
+        value_name = "URL",
+        default_value = "http://127.0.0.1:3047"
+    )]
+    url: String,
 
     /// A token of the role agent, from `step47 token create --role agent --name NAME`
     #[arg(long, env = "STEP47_TOKEN", hide_env_values = true)]
@@ -131,7 +137,7 @@ where
     A: Fn(Session<S>, Stage) -> F + Send + Sync + 'static,
     F: Future<Output = Result<R, Error>> + Send + 'static,
 {
-    let client = Client::new(&args.server, &args.token)?;
+    let client = Client::new(&args.url, &args.token)?;
     let own_name = || format!("w-{:04x}", std::process::id() & 0xffff);
     let worker = args.worker.unwrap_or_else(own_name);
     run.version = args.agent_version.or(run.version);

@@ -1,38 +1,46 @@
-//! `step47 audit`: who decided what, read straight from the store.
+//! `step47 audit`: who did what, as the console's audit page shows it and exports it.
 
-use super::{Failure, StoreArgs, say::say};
+use super::{
+    Failure,
+    runs::clip,
+    say::say,
+    source::{Source, SourceArgs},
+};
 use crate::domain::{
     RunId,
     nouns::audit::{AuditEntry, AuditKind, AuditQuery},
     views::audit_words,
 };
 
-/// Show the audit trail: decisions with what was chosen, sign-ins, changes of access, refusals; newest first
-#[derive(Debug, clap::Args)]
+/// Read the audit trail: every decision, sign-in, change of access and refused attempt.
+///
+/// Newest first; with --json everything that fits, oldest first, each entry with its hash.
+#[derive(clap::Args)]
 pub struct Args {
-    /// Only entries about this run
-    #[arg(long)]
-    run: Option<RunId>,
-    /// decision, session, access or refused
+    /// Only this kind: decision, session, access or refused
     #[arg(long)]
     kind: Option<AuditKind>,
     /// Only what this person or token did
-    #[arg(long)]
+    #[arg(long, value_name = "NAME")]
     actor: Option<String>,
-    /// retry, skip, sign_in, …
+    /// Only this action, such as resume, sign_in or create_token
     #[arg(long)]
     action: Option<String>,
-    /// 1…1000
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=1000))]
-    limit: i64,
-    /// One JSON object per line, as `/audit.jsonl` has them
+    /// Only what is about this run
+    #[arg(long)]
+    run: Option<RunId>,
+    /// How many, the newest ones [default: 50]
+    #[arg(long, value_name = "N", conflicts_with = "json")]
+    limit: Option<usize>,
+    /// One JSON object per line, as the page's export
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    store: StoreArgs,
+    source: SourceArgs,
 }
 
 pub async fn run(args: Args) -> Result<(), Failure> {
+    let source = args.source.open().await?;
     let query = AuditQuery {
         kind: args.kind,
         actor: args.actor,
@@ -40,25 +48,32 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         run: args.run,
         before: None,
     };
-    let page = args
-        .store
-        .connect()
-        .await?
-        .audit(&query, args.limit)
-        .await?;
-    if page.entries.is_empty() && !args.json {
-        say!("no entry fits");
+    match args.json {
+        true => source.export_audit(&query, |line| say!("{line}")).await,
+        false => newest(&source, query, args.limit.unwrap_or(50)).await,
     }
-    for entry in &page.entries {
-        match args.json {
-            true => say!("{}", serde_json::to_string(entry)?),
-            false => print(entry),
+}
+
+async fn newest(source: &Source, mut query: AuditQuery, limit: usize) -> Result<(), Failure> {
+    let mut left = limit;
+    loop {
+        let page = source.audit(&query).await?;
+        for entry in page.entries.iter().take(left) {
+            tell_entry(entry);
         }
+        left = left.saturating_sub(page.entries.len());
+        match page.next {
+            Some(next) if left > 0 => query.before = Some(next),
+            _ => break,
+        }
+    }
+    if left == limit {
+        say!("No entries {source}");
     }
     Ok(())
 }
 
-fn print(entry: &AuditEntry) {
+fn tell_entry(entry: &AuditEntry) {
     let who = &entry.detail["who"];
     let about = [&who["kind"], &who["role"]];
     let about: Vec<_> = about.iter().filter_map(|it| it.as_str()).collect();
@@ -76,19 +91,14 @@ fn print(entry: &AuditEntry) {
     say!(
         "{}  {} ({})  {refused}{}{run}",
         entry.at,
-        clean(&entry.actor),
+        clip(&entry.actor, 64),
         about.join(", "),
         entry.action
     );
     for line in audit_words::said(entry) {
-        say!("    {}", clean(&line));
+        say!("    {}", clip(&line, 400));
     }
     if let Some(reason) = &entry.reason {
-        say!("    “{}”", clean(reason));
+        say!("    “{}”", clip(reason, 400));
     }
-}
-
-/// People's text on a terminal: no control characters.
-fn clean(text: &str) -> String {
-    text.chars().filter(|it| !it.is_control()).collect()
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Failure, remote::OrderArgs};
+use super::{Failure, order::OrderArgs, source::Source};
 use crate::{
     client::RunId,
     domain::{
@@ -143,7 +143,9 @@ pub async fn retry(args: RetryArgs) -> Result<(), Failure> {
         new_key: args.new_key,
         ..Choice::new(DecisionKind::Retry, 0)
     };
-    about_step(&args.order, &args.run, args.step, choice, args.resume).await
+    let on = args.order.open().await?;
+    let body = about_step(&on, &args.run, args.step, choice, args.resume).await?;
+    args.order.decide(&on, &args.run, body).await
 }
 
 pub async fn settle(kind: DecisionKind, args: StepArgs) -> Result<(), Failure> {
@@ -151,17 +153,20 @@ pub async fn settle(kind: DecisionKind, args: StepArgs) -> Result<(), Failure> {
         result: args.result,
         ..Choice::new(kind, 0)
     };
-    about_step(&args.order, &args.run, args.step, choice, args.resume).await
+    let on = args.order.open().await?;
+    let body = about_step(&on, &args.run, args.step, choice, args.resume).await?;
+    args.order.decide(&on, &args.run, body).await
 }
 
+/// The order about a step as the plan shows it, alone or together with the resume.
 async fn about_step(
-    order: &OrderArgs,
+    on: &Source,
     run: &RunId,
     step: Option<i64>,
     choice: Choice,
     resume: bool,
-) -> Result<(), Failure> {
-    let plan = order.client()?.plan(run).await?;
+) -> Result<Decide, Failure> {
+    let plan = on.plan(run).await?;
     let step = match step {
         Some(step) => step,
         None => only(
@@ -193,18 +198,18 @@ async fn about_step(
             ..Decide::new(DecisionKind::Resume)
         },
     };
-    let body = Decide {
+    Ok(Decide {
         if_version: Some(plan.version),
         ..body
-    };
-    order.decide(run, body).await
+    })
 }
 
 pub async fn answer(kind: DecisionKind, args: GateArgs) -> Result<(), Failure> {
+    let on = args.order.open().await?;
     let (step, version) = match args.step {
         Some(step) => (step, None),
         None => {
-            let plan = args.order.client()?.plan(&args.run).await?;
+            let plan = on.plan(&args.run).await?;
             let waits = |_: PlanAction, status: StepStatus| status == StepStatus::Waiting;
             let step = only(&plan, waits, "is a gate that waits")?;
             (step, Some(plan.version))
@@ -217,7 +222,7 @@ pub async fn answer(kind: DecisionKind, args: GateArgs) -> Result<(), Failure> {
         result: chosen.or(args.result),
         ..Decide::new(kind)
     };
-    args.order.decide(&args.run, body).await
+    args.order.decide(&on, &args.run, body).await
 }
 
 /// The one step of a kind; which one is meant must be said where there are none or several.
@@ -244,7 +249,8 @@ pub async fn rewind(args: BackArgs) -> Result<(), Failure> {
         again: args.again,
         ..Decide::new(DecisionKind::Rewind)
     };
-    args.order.decide(&args.run, body).await
+    let on = args.order.open().await?;
+    args.order.decide(&on, &args.run, body).await
 }
 
 pub async fn fork(args: ForkArgs) -> Result<(), Failure> {
@@ -254,21 +260,25 @@ pub async fn fork(args: ForkArgs) -> Result<(), Failure> {
         new_run_id: args.id,
         ..Decide::new(DecisionKind::Fork)
     };
-    args.order.decide(&args.run, body).await
+    let on = args.order.open().await?;
+    args.order.decide(&on, &args.run, body).await
 }
 
 pub async fn stop(kind: DecisionKind, args: RunArgs) -> Result<(), Failure> {
-    args.order.decide(&args.run, Decide::new(kind)).await
+    let on = args.order.open().await?;
+    let body = Decide::new(kind);
+    args.order.decide(&on, &args.run, body).await
 }
 
 pub async fn resume(args: ResumeArgs) -> Result<(), Failure> {
+    let on = args.order.open().await?;
     let plan = match args.plan {
         Some(plan) => plan,
-        None => args.order.client()?.plan(&args.run).await?.hash,
+        None => on.plan(&args.run).await?.hash,
     };
     let body = Decide {
         plan: Some(plan),
         ..Decide::new(DecisionKind::Resume)
     };
-    args.order.decide(&args.run, body).await
+    args.order.decide(&on, &args.run, body).await
 }

@@ -2,18 +2,20 @@
 
 use std::io::{IsTerminal, Write};
 
-use super::{Failure, StoreArgs, say::say};
-use crate::{
-    domain::{
-        RunId,
-        diff::rows::{Body, Mark, Row},
-        views::{
-            diff_sheet::{DiffQuery, DiffSheet, Side},
-            state_tree::Label,
-            words,
-        },
+use super::{
+    Failure,
+    say::say,
+    source::{Source, SourceArgs},
+};
+use crate::domain::{
+    RunId,
+    diff::{
+        self, Delta,
+        rows::{self, Body, Mark, Row, Totals},
     },
-    store::Store,
+    tree::Tree,
+    views::{diff_sheet::DiffQuery, state_view::Label, words},
+    wire::protocol::{Check as _, DiffAnswer},
 };
 
 /// Show what changed between two snapshots of a run, or of two runs
@@ -36,74 +38,107 @@ pub struct Args {
     #[arg(long)]
     patch: bool,
     #[command(flatten)]
-    store: StoreArgs,
+    source: SourceArgs,
+}
+
+/// One of the two states, and where it comes from.
+struct Side {
+    run: RunId,
+    snapshot: i64,
+    /// The step that made it, by number and name.
+    step: Option<(i64, String)>,
+    tree: Tree,
+}
+
+impl Side {
+    async fn read(source: &Source, run: &RunId, n: i64) -> Result<Self, Failure> {
+        let found = source.snapshot(run, n).await?;
+        let step = match found.seq {
+            Some(seq) => Some((seq, source.step_name(run, seq).await?)),
+            None => None,
+        };
+        Ok(Self {
+            run: run.clone(),
+            snapshot: n,
+            step,
+            tree: found.state.into(),
+        })
+    }
 }
 
 pub async fn run(args: Args) -> Result<(), Failure> {
-    let store = args.store.open().await?;
     let query = DiffQuery {
         from: Some(args.from),
         to: Some(args.to),
-        other: args.other,
+        other: args.other.filter(|other| *other != args.run),
     };
-    if args.json || args.patch {
-        let compared = store.compare(&args.run, &query).await?;
-        let text = match args.patch {
-            true => serde_json::to_string_pretty(&compared.patch())?,
-            false => serde_json::to_string_pretty(&compared.answer())?,
-        };
-        say!("{text}");
+    query.check()?;
+    let source = args.source.open().await?;
+    let other = query.other.as_ref().unwrap_or(&args.run);
+    let from = Side::read(&source, &args.run, args.from).await?;
+    let to = Side::read(&source, other, args.to).await?;
+    if args.patch {
+        let ops = diff::ops(&from.tree, &to.tree);
+        say!("{}", serde_json::to_string_pretty(&ops)?);
         return Ok(());
     }
-    print(&store, &args.run, &query).await
+    let delta = diff::compare(&from.tree, &to.tree);
+    match args.json {
+        true => {
+            let answer = DiffAnswer {
+                from: from.snapshot,
+                to: to.snapshot,
+                other: query.other.clone(),
+                changes: diff::changes(&from.tree, &to.tree, &delta),
+            };
+            say!("{}", serde_json::to_string_pretty(&answer)?);
+            Ok(())
+        }
+        false => print(&from, &to, &delta),
+    }
 }
 
-async fn print(store: &Store, run: &RunId, query: &DiffQuery) -> Result<(), Failure> {
+fn print(from: &Side, to: &Side, delta: &Delta) -> Result<(), Failure> {
     let paint = Paint::for_stdout();
-    let mut out = std::io::stdout().lock();
+    let mut text = Vec::new();
+    head(&mut text, &paint, from, to, delta)?;
     let mut after = 0;
     loop {
-        let sheet = store.diff_sheet(run, query, after, None).await?;
-        if after == 0 {
-            head(&mut out, &paint, &sheet)?;
+        let page = rows::rows(&from.tree, &to.tree, delta, after, None);
+        for row in &page.rows {
+            line(&mut text, &paint, row)?;
         }
-        for row in &sheet.page.rows {
-            line(&mut out, &paint, row)?;
-        }
-        match sheet.page.next {
+        let page_text = String::from_utf8_lossy(&text);
+        say!("{}", page_text.trim_end_matches('\n'));
+        text.clear();
+        match page.next {
             Some(next) => after = next,
             None => return Ok(()),
         }
     }
 }
 
-fn head(out: &mut impl Write, paint: &Paint, sheet: &DiffSheet) -> std::io::Result<()> {
+fn head(
+    out: &mut impl Write,
+    paint: &Paint,
+    from: &Side,
+    to: &Side,
+    delta: &Delta,
+) -> std::io::Result<()> {
     let side = |side: &Side| {
-        let step = match (&side.step, side.seq) {
-            (Some(name), Some(seq)) => format!("after {seq} {}", plain(name)),
-            _ => "no step's".into(),
+        let step = match &side.step {
+            Some((seq, name)) => format!("after {seq} {}", plain(name)),
+            None => "no step's".into(),
         };
-        format!(
-            "{} snapshot {} ({step}, {})",
-            side.run,
-            side.snapshot,
-            words::size(side.bytes)
-        )
+        let size = words::size(side.tree.size() as i64);
+        format!("{} snapshot {} ({step}, {size})", side.run, side.snapshot)
     };
-    writeln!(
-        out,
-        "{}--- {}{}",
-        paint.removed,
-        side(&sheet.from),
-        paint.off
-    )?;
-    writeln!(out, "{}+++ {}{}", paint.added, side(&sheet.to), paint.off)?;
-    match sheet.equal() {
+    writeln!(out, "{}--- {}{}", paint.removed, side(from), paint.off)?;
+    writeln!(out, "{}+++ {}{}", paint.added, side(to), paint.off)?;
+    let it = rows::totals(&from.tree, &to.tree, delta);
+    match it == Totals::default() {
         true => writeln!(out, "the states are equal"),
-        false => {
-            let it = sheet.totals;
-            writeln!(out, "+{} -{} moved {}", it.added, it.removed, it.moved)
-        }
+        false => writeln!(out, "+{} -{} moved {}", it.added, it.removed, it.moved),
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use super::{Failure, decide::parsed, remote::OrderArgs, say::say};
+use super::{Failure, decide::parsed, order::OrderArgs, say::say};
 use crate::{
     client::RunId,
     domain::{
@@ -46,11 +46,11 @@ fn assignment(text: &str) -> Result<(String, Value), String> {
 }
 
 pub async fn run(args: Args) -> Result<(), Failure> {
-    let client = args.order.client()?;
-    let run = client.run(&args.run).await?.run;
-    // Known before anybody types; what comes meanwhile, the server refuses.
+    let on = args.order.open().await?;
+    let run = on.run(&args.run).await?.run;
+    // Known before anybody types; what comes meanwhile, the decision is refused for.
     allowed(DecisionKind::Edit, run.status, run.lease.is_some(), None)?;
-    let before = client.snapshot(&args.run, run.snapshot).await?.state;
+    let before = on.snapshot(&args.run, run.snapshot).await?.state;
     let edit = Decide {
         // The edit is of what was shown, not of what may have come since.
         if_version: Some(run.version),
@@ -66,7 +66,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
             patch: Some(ops.collect()),
             ..edit
         };
-        return args.order.decide(&args.run, body).await;
+        return args.order.decide(&on, &args.run, body).await;
     }
     let text = match &args.state {
         Some(file) => read(file)?,
@@ -87,7 +87,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         state: Some(state),
         ..edit
     };
-    let decided = args.order.decide(&args.run, body).await;
+    let decided = args.order.decide(&on, &args.run, body).await;
     decided.map_err(|error| format!("{error}{}", kept()).into())
 }
 

@@ -9,14 +9,17 @@ mod decide;
 mod demo;
 mod diff;
 mod edit;
+mod inbox;
 mod licenses;
 mod migrate;
+mod notes;
+mod order;
 mod plan;
-mod remote;
 mod runs;
 mod say;
 mod serve;
 mod show;
+mod source;
 mod token;
 mod user;
 mod verify;
@@ -50,8 +53,12 @@ Start here:
   step47 token create --role agent --name my-agent
                                       a token for an agent, shown once
   step47 runs list                    what is going on
+  step47 inbox                        what waits for a person's answer
   step47 plan RUN                     what a resume would do, before it does
   step47 diff RUN 45 46               what changed between two snapshots of a run
+
+Commands that read or decide ask the server of --url or STEP47_URL, with the token of --token or STEP47_TOKEN. With
+--store, or where no server is named, they open the store itself; none of them makes a new one.
 
 Settings come from flags, then STEP47_* in the environment, then [step47] in Leptos.toml.
 Exit codes: 0 done, 1 failed, 2 wrong usage."
@@ -68,13 +75,15 @@ enum Command {
     Runs(runs::Command),
     Show(show::Args),
     Diff(diff::Args),
+    Inbox(inbox::Args),
+    Notes(notes::Args),
+    Audit(audit::Args),
     #[command(subcommand)]
     Token(token::Command),
     #[command(subcommand)]
     User(user::Command),
     Migrate(migrate::Args),
     Verify(verify::Args),
-    Audit(audit::Args),
     Plan(plan::Args),
     /// Run a crashed or failed step again
     Retry(decide::RetryArgs),
@@ -104,6 +113,16 @@ enum Command {
     Licenses(licenses::Args),
 }
 
+impl Command {
+    /// What goes on for long tells what it does; a command that answers and ends tells only what is wrong.
+    fn log_level(&self) -> &'static str {
+        match self {
+            Self::Serve(_) | Self::Agent(_) | Self::Demo(_) => "info",
+            _ => "warn",
+        }
+    }
+}
+
 /// Which store a command works on.
 #[derive(Debug, clap::Args, Clone)]
 pub struct StoreArgs {
@@ -113,12 +132,20 @@ pub struct StoreArgs {
 }
 
 impl StoreArgs {
-    /// Opens without migrating: the store is taken as it is.
+    /// Opens what is there, without migrating: the store is taken as it is.
     async fn connect(&self) -> Result<Store, Failure> {
-        let url = Config::store_url(self.store.clone())?;
-        Ok(Store::connect(&url, crate::domain::wire::protocol::STATE_MAX).await?)
+        source::existing(&Config::store_url(self.store.clone())?, "").await
     }
 
+    /// Opens what is there and has this version's schema, to read it.
+    async fn existing(&self) -> Result<Store, Failure> {
+        let url = Config::store_url(self.store.clone())?;
+        let store = source::existing(&url, "").await?;
+        source::ready(&store, &url).await?;
+        Ok(store)
+    }
+
+    /// Opens and migrates; makes the store if there is none.
     async fn open(&self) -> Result<Store, Failure> {
         Ok(Store::open(&Config::store_url(self.store.clone())?).await?)
     }
@@ -126,7 +153,7 @@ impl StoreArgs {
 
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    telemetry::start_logging();
+    telemetry::start_logging(cli.command.log_level());
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -140,11 +167,13 @@ pub fn main() -> ExitCode {
             Command::Runs(command) => runs::run(command).await,
             Command::Show(args) => show::run(args).await,
             Command::Diff(args) => diff::run(args).await,
+            Command::Inbox(args) => inbox::run(args).await,
+            Command::Notes(args) => notes::run(args).await,
+            Command::Audit(args) => audit::run(args).await,
             Command::Token(command) => token::run(command).await,
             Command::User(command) => user::run(command).await,
             Command::Migrate(args) => migrate::run(args).await,
             Command::Verify(args) => verify::run(args).await,
-            Command::Audit(args) => audit::run(args).await,
             Command::Plan(args) => plan::run(args).await,
             Command::Retry(args) => decide::retry(args).await,
             Command::Commit(args) => decide::settle(DecisionKind::Commit, args).await,

@@ -1,6 +1,6 @@
 //! `step47 plan`: what will happen when a worker takes the run.
 
-use super::{Failure, remote::RemoteArgs, say::say};
+use super::{Failure, say::say, source::SourceArgs};
 use crate::{
     client::RunId,
     domain::rules::plan::{Changed, Plan, PlanAction, PlanStep},
@@ -16,11 +16,11 @@ pub struct Args {
     json: bool,
 
     #[command(flatten)]
-    remote: RemoteArgs,
+    source: SourceArgs,
 }
 
 pub async fn run(args: Args) -> Result<(), Failure> {
-    let plan = args.remote.client()?.plan(&args.run).await?;
+    let plan = args.source.open().await?.plan(&args.run).await?;
     match args.json {
         true => say!("{}", serde_json::to_string_pretty(&plan)?),
         false => print(&plan),

@@ -1,12 +1,11 @@
-//! `step47 runs`: what is going on, read straight from the store.
+//! `step47 runs`: what is going on.
 
-use tokio::io::AsyncWriteExt;
-
-use super::{Failure, StoreArgs, say::say};
-use crate::{
-    domain::{Event, Run, RunDetail, RunId, RunQuery, RunStatus, wire::protocol::Check},
-    store::Store,
+use super::{
+    Failure,
+    say::say,
+    source::{Source, SourceArgs},
 };
+use crate::domain::{Event, Run, RunDetail, RunId, RunQuery, RunStatus, wire::protocol::Check};
 
 /// List, show and watch runs.
 #[derive(clap::Subcommand)]
@@ -30,7 +29,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        store: StoreArgs,
+        source: SourceArgs,
     },
     /// One run with its steps
     Show {
@@ -39,7 +38,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        store: StoreArgs,
+        source: SourceArgs,
     },
     /// Events as they happen, of one run or of all; ends with Ctrl-C, or with its run
     Watch {
@@ -48,7 +47,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        store: StoreArgs,
+        source: SourceArgs,
     },
 }
 
@@ -61,7 +60,7 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             search,
             limit,
             json,
-            store,
+            source,
         } => {
             let query = RunQuery {
                 status,
@@ -72,23 +71,28 @@ pub async fn run(command: Command) -> Result<(), Failure> {
                 ..RunQuery::default()
             };
             query.check()?;
-            let page = store.open().await?.runs(&query).await?;
+            let source = source.open().await?;
+            let page = source.runs(&query).await?;
             match json {
                 true => say!("{}", serde_json::to_string_pretty(&page)?),
+                false if page.runs.is_empty() => say!("No runs {source}"),
                 false => table(&page.runs),
             }
         }
-        Command::Show { run, json, store } => show(&store.open().await?, &run, json).await?,
-        Command::Watch { run, json, store } => watch(&store.open().await?, run, json).await?,
+        Command::Show { run, json, source } => show(&source.open().await?, &run, json).await?,
+        Command::Watch { run, json, source } => {
+            let source = source.open().await?;
+            // Ctrl-C is how this ends where no run is named.
+            tokio::select! {
+                ended = watch(&source, run.as_ref(), json) => ended?,
+                stopped = tokio::signal::ctrl_c() => stopped?,
+            }
+        }
     }
     Ok(())
 }
 
 fn table(runs: &[Run]) {
-    if runs.is_empty() {
-        say!("no runs; agents create them with POST /v1/runs");
-        return;
-    }
     say!(
         "{:<11}{:<38}{:<22}{:<32}{:<28}{:>9}",
         "STATUS",
@@ -120,7 +124,7 @@ fn table(runs: &[Run]) {
 }
 
 /// Agents' text on a terminal: no control characters, no more than fits.
-fn clip(text: &str, max: usize) -> String {
+pub fn clip(text: &str, max: usize) -> String {
     let plain: String = text.chars().filter(|c| !c.is_control()).collect();
     match plain.chars().count() > max {
         true => plain.chars().take(max - 1).chain(['…']).collect(),
@@ -128,8 +132,8 @@ fn clip(text: &str, max: usize) -> String {
     }
 }
 
-pub async fn show(store: &Store, id: &RunId, json: bool) -> Result<(), Failure> {
-    let run = store.run(id).await?;
+pub async fn show(source: &Source, id: &RunId, json: bool) -> Result<(), Failure> {
+    let run = source.run(id).await?;
     if json {
         say!("{}", serde_json::to_string_pretty(&run)?);
         return Ok(());
@@ -147,7 +151,7 @@ pub async fn show(store: &Store, id: &RunId, json: bool) -> Result<(), Failure> 
         "COST"
     );
     loop {
-        let page = store.steps(id, after, 500).await?;
+        let page = source.steps(id, after, 500).await?;
         for step in &page.steps {
             let took = step.ended_at.map_or("—".into(), |end| {
                 format!("{} ms", end.ms_since(step.begun_at))
@@ -204,37 +208,30 @@ fn facts(detail: &RunDetail) {
     say!("  created    {}", run.created_at);
 }
 
-async fn watch(store: &Store, run: Option<RunId>, json: bool) -> Result<(), Failure> {
-    let mut after = match &run {
+/// A run from its beginning to its end; of all runs, what happens from now on.
+async fn watch(source: &Source, run: Option<&RunId>, json: bool) -> Result<(), Failure> {
+    let after = match run {
         Some(_) => 0,
-        None => store.head().await?,
+        None => source.head().await?,
     };
-    let mut out = tokio::io::stdout();
+    let mut follow = source.follow(after, run);
     loop {
-        let page = store.events(after, run.as_ref(), 500).await?;
-        for event in &page.events {
-            let line = if json {
-                serde_json::to_string(event)?
-            } else {
-                line(event)
-            };
-            out.write_all(format!("{line}\n").as_bytes()).await?;
+        let events = follow.next().await?;
+        for event in &events {
+            match json {
+                true => say!("{}", serde_json::to_string(event)?),
+                false => say!("{}", line(event)),
+            }
         }
-        out.flush().await?;
-        after = page.next;
-        if !page.events.is_empty() {
+        if !events.is_empty() {
             continue;
         }
-        if let Some(id) = &run
-            && store.run(id).await?.run.status.over()
+        if let Some(id) = run
+            && source.run(id).await?.run.status.over()
         {
             return Ok(());
         }
-        // Another process writes: the table is the only thing both see.
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => return Ok(()),
-            () = tokio::time::sleep(std::time::Duration::from_millis(200)) => {}
-        }
+        follow.wait().await;
     }
 }
 

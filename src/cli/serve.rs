@@ -6,7 +6,10 @@ use std::{path::PathBuf, pin::pin};
 
 use super::{Failure, say::tell};
 use crate::{
-    domain::{Role, nouns::audit::AuditKind},
+    domain::{
+        Role,
+        nouns::{audit::AuditKind, lifetime::Lifetime},
+    },
     server::{
         self,
         config::{Config, Given, redacted},
@@ -35,6 +38,12 @@ pub struct Args {
     /// How people reach this server: for the links it prints, and the one host it answers for
     #[arg(long, env = "STEP47_PUBLIC_URL", value_name = "URL")]
     public_url: Option<String>,
+    /// A listener for /metrics alone, open to whoever reaches it; on the other one /metrics asks for a token then
+    #[arg(long, env = "STEP47_METRICS_ADDR", value_name = "HOST:PORT")]
+    metrics_addr: Option<String>,
+    /// A session that is not used for so long is over: 12h, 45m, … [default: 12h]
+    #[arg(long, env = "STEP47_SESSION_IDLE", value_name = "SPAN")]
+    session_idle: Option<Lifetime>,
     /// Where settings are read from [default: ./Leptos.toml, if it is there]
     #[arg(long, env = "STEP47_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
@@ -46,6 +55,8 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         listen,
         behind_tls,
         public_url,
+        metrics_addr,
+        session_idle,
         config,
     } = args;
     let config = Config::load(Given {
@@ -53,6 +64,8 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         listen,
         behind_tls,
         public_url,
+        metrics_addr,
+        session_idle,
         config,
     })?;
     let (url, public_url) = (config.store.clone(), config.public_url.clone());
@@ -70,6 +83,9 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         true => None,
         false => Some(first_admin(&server.store).await?),
     };
+    if let Some(addr) = server.metrics {
+        tell!("metrics on http://{addr}/metrics");
+    }
     tell!("listening on http://{}", server.addr);
     if let Some(link) = link {
         first_link::hand_over(&format!("{place}/signin?token={link}"), &url);

@@ -1,6 +1,6 @@
 //! `step47 show`: a run, one of its steps, or its state at a snapshot.
 
-use super::{Failure, StoreArgs, runs, say::say};
+use super::{Failure, runs, say::say, source::SourceArgs};
 use crate::domain::{RunId, StepDetail, views::words};
 
 /// Show a run with its steps, with --step one of them in full, or with --at its state at a snapshot
@@ -17,13 +17,13 @@ pub struct Args {
     #[arg(long, value_name = "N", conflicts_with = "at")]
     step: Option<i64>,
     #[command(flatten)]
-    store: StoreArgs,
+    source: SourceArgs,
 }
 
 pub async fn run(args: Args) -> Result<(), Failure> {
-    let store = args.store.open().await?;
+    let source = args.source.open().await?;
     if let Some(seq) = args.step {
-        let step = store.step(&args.run, seq).await?;
+        let step = source.step(&args.run, seq).await?;
         match args.json {
             true => say!("{}", serde_json::to_string_pretty(&step)?),
             false => one_step(&step),
@@ -31,9 +31,9 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         return Ok(());
     }
     let Some(n) = args.at else {
-        return runs::show(&store, &args.run, args.json).await;
+        return runs::show(&source, &args.run, args.json).await;
     };
-    let found = store.snapshot(&args.run, n).await?;
+    let found = source.snapshot(&args.run, n).await?;
     let text = match args.json {
         true => serde_json::to_string_pretty(&found)?,
         false => serde_json::to_string_pretty(&found.state)?,

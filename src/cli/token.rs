@@ -2,7 +2,10 @@
 
 use super::{Failure, StoreArgs, say::say};
 use crate::{
-    domain::{Role, nouns::audit::AuditKind},
+    domain::{
+        Role, Time,
+        nouns::{audit::AuditKind, lifetime::Lifetime},
+    },
     store::audit,
 };
 
@@ -17,6 +20,12 @@ pub enum Command {
         /// Who uses it; shown in lists and logs
         #[arg(long)]
         name: String,
+        /// The person it belongs to: it ends when they are disabled
+        #[arg(long, value_name = "PERSON")]
+        owner: Option<String>,
+        /// How long it works: 30d, 12h, …; without end if left out
+        #[arg(long, value_name = "SPAN")]
+        expires: Option<Lifetime>,
         #[command(flatten)]
         store: StoreArgs,
     },
@@ -39,36 +48,58 @@ pub enum Command {
 
 pub async fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Create { role, name, store } => {
+        Command::Create {
+            role,
+            name,
+            owner,
+            expires,
+            store,
+        } => {
             let store = store.open().await?;
-            let secret = store.create_token(&name, role).await?;
-            let detail = serde_json::json!({"name": name, "role": role});
+            let secret = store
+                .create_token(&name, role, owner.as_deref(), expires)
+                .await?;
+            let detail = serde_json::json!({
+                "name": name, "role": role, "owner": owner, "expires": expires
+            });
             let entry = audit::of(AuditKind::Access, super::HERE, "create_token", detail);
             store.noted(entry).await;
             say!("{secret}");
         }
         Command::List { json, store } => {
-            let tokens = store.open().await?.tokens().await?;
+            let tokens = store.existing().await?.tokens().await?;
             if json {
                 say!("{}", serde_json::to_string_pretty(&tokens)?);
                 return Ok(());
             }
-            say!(
-                "{:<34}{:<24}{:<10}{:<29}REVOKED",
+            let line = |cells: [&str; 8]| {
+                let [id, name, role, owner, created, used, ends, revoked] = cells;
+                say!(
+                    "{id:<34}{name:<24}{role:<10}{owner:<16}{created:<29}{used:<29}{ends:<29}{revoked}"
+                );
+            };
+            line([
                 "ID",
                 "NAME",
                 "ROLE",
-                "CREATED"
-            );
+                "OWNER",
+                "CREATED",
+                "LAST USED",
+                "EXPIRES",
+                "REVOKED",
+            ]);
             for token in tokens {
-                let revoked = token.revoked_at.map_or("—".into(), |at| at.to_string());
-                say!(
-                    "{:<34}{:<24}{:<10}{:<29}{revoked}",
-                    token.id,
-                    token.name,
+                let at = |time: Option<Time>| time.map_or("—".into(), |it| it.to_string());
+                line([
+                    &token.id,
+                    &token.name,
                     token.role.as_str(),
-                    token.created_at.to_string()
-                );
+                    token.owner.as_deref().unwrap_or("—"),
+                    &token.created_at.to_string(),
+                    &at(token.used_at),
+                    &at(token.expires_at),
+                    &at(token.revoked_at),
+                ]);
             }
         }
         Command::Revoke { id_or_name, store } => {

@@ -34,7 +34,7 @@ pub enum Command {
         #[command(flatten)]
         store: StoreArgs,
     },
-    /// Shut a person out: sessions end, links do not open
+    /// Shut a person out: sessions and their tokens end, links do not open
     Disable {
         name: String,
         #[command(flatten)]
@@ -58,7 +58,7 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             say!("{}/signin?token={link}", public_url.trim_end_matches('/'));
         }
         Command::List { json, store } => {
-            let users = store.open().await?.users().await?;
+            let users = store.existing().await?.users().await?;
             if json {
                 say!("{}", serde_json::to_string_pretty(&users)?);
                 return Ok(());

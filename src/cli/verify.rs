@@ -21,6 +21,9 @@ pub struct Args {
     /// Without one it cannot be known whether the newest events were cut off together with all that tells of them.
     #[arg(long, value_name = "[EVENT:]HASH")]
     head: Option<String>,
+    /// The same for the audit trail, which has a chain of its own
+    #[arg(long, value_name = "[ENTRY:]HASH", conflicts_with = "run")]
+    audit_head: Option<String>,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -30,6 +33,7 @@ pub struct Args {
 
 pub async fn run(args: Args) -> Result<(), Failure> {
     let expected = args.head.as_deref().map(noted).transpose()?;
+    let audited = args.audit_head.as_deref().map(noted).transpose()?;
     let store = args.store.connect().await?;
     let ready = store.ready().await.unwrap_or(true);
     if !ready {
@@ -42,7 +46,11 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     bar.clear();
     let verified = verified?;
     let found = match expected {
-        Some(head) => Some(find(&store, head).await?),
+        Some(head) => Some(find(&store, head, Chain::Events).await?),
+        None => None,
+    };
+    let entry = match audited {
+        Some(head) => Some(find(&store, head, Chain::Audit).await?),
         None => None,
     };
     store.close().await;
@@ -50,9 +58,10 @@ pub async fn run(args: Args) -> Result<(), Failure> {
         true => {
             let mut answer = serde_json::to_value(&verified)?;
             answer["head_compared"] = found.is_some().into();
+            answer["audit_head_compared"] = entry.is_some().into();
             say!("{}", serde_json::to_string_pretty(&answer)?);
         }
-        false => print(&verified, found),
+        false => print(&verified, found, entry),
     }
     match verified.good() {
         true => Ok(()),
@@ -60,32 +69,78 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     }
 }
 
-/// A head that was noted down, with its event if that was noted too.
+/// A head that was noted down, with its event or entry if that was noted too.
 type Noted = (Option<i64>, Hash);
 
 fn noted(head: &str) -> Result<Noted, Failure> {
-    let wrong = "a head is EVENT:HASH, as `step47 verify` prints it";
+    let wrong = "a head is NUMBER:HASH, as `step47 verify` prints it";
     match head.split_once(':') {
-        Some((event, hash)) => Ok((Some(event.parse().map_err(|_| wrong)?), hash.parse()?)),
+        Some((number, hash)) => Ok((Some(number.parse().map_err(|_| wrong)?), hash.parse()?)),
         None => Ok((None, head.parse().map_err(|_| wrong)?)),
     }
 }
 
-/// The event of a noted head; without it the chain is another one, or was cut off before it.
-async fn find(store: &Store, (event, head): Noted) -> Result<i64, Failure> {
-    match event {
-        Some(event) if store.head_at(event).await? == Some(head) => Ok(event),
-        Some(event) => {
-            Err(format!("event {event} does not have the head that was noted down").into())
+/// The two chains of a store.
+#[derive(Clone, Copy)]
+enum Chain {
+    Events,
+    Audit,
+}
+
+impl Chain {
+    /// One link of it, and several.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Events => ("event", "events"),
+            Self::Audit => ("audit entry", "audit entries"),
         }
-        None => store.event_of(head).await?.ok_or_else(|| {
-            "no event has the head that was noted down: events were cut off, or it is another store"
-                .into()
-        }),
+    }
+
+    /// What is known of its tail: all, if a head that was kept elsewhere is in it; nothing otherwise.
+    fn tail(self, compared: Option<i64>, flag: &str, head: &str) -> String {
+        let (one, many) = self.words();
+        match compared {
+            Some(number) => format!(
+                "the head noted down at {one} {number} is in this chain: nothing was cut off before it"
+            ),
+            None => format!(
+                "not known: whether newer {many} were cut off together with all that tells of them. Note this head \
+                 down elsewhere, and compare later: step47 verify {flag} {head}"
+            ),
+        }
     }
 }
 
-fn print(verified: &Verified, compared: Option<i64>) {
+/// The number of a noted head; without it the chain is another one, or was cut off before it.
+async fn find(store: &Store, (number, head): Noted, chain: Chain) -> Result<i64, Failure> {
+    let (one, many) = chain.words();
+    match number {
+        Some(number) => {
+            let there = match chain {
+                Chain::Events => store.head_at(number).await?,
+                Chain::Audit => store.audit_head_at(number).await?,
+            };
+            match there == Some(head) {
+                true => Ok(number),
+                false => {
+                    Err(format!("{one} {number} does not have the head that was noted down").into())
+                }
+            }
+        }
+        None => {
+            let found = match chain {
+                Chain::Events => store.event_of(head).await?,
+                Chain::Audit => store.audit_entry_of(head).await?,
+            };
+            found.ok_or_else(|| {
+                format!("no {one} has the head that was noted down: {many} were cut off, or it is another store")
+                    .into()
+            })
+        }
+    }
+}
+
+fn print(verified: &Verified, compared: Option<i64>, entry: Option<i64>) {
     for damage in &verified.damages {
         say!("damaged: {damage}");
     }
@@ -101,16 +156,11 @@ fn print(verified: &Verified, compared: Option<i64>) {
         say!("{}", verified.in_words());
         let head = format!("{}:{}", verified.event, verified.head);
         say!("head {head}");
-        match compared {
-            Some(event) => {
-                say!(
-                    "the head noted down at event {event} is in this chain: nothing was cut off before it"
-                );
-            }
-            None => say!(
-                "not known: whether newer events were cut off together with all that tells of them. Note this head \
-                 down elsewhere, and compare later: step47 verify --head {head}"
-            ),
+        say!("{}", Chain::Events.tail(compared, "--head", &head));
+        if let Some(audit) = verified.audit {
+            let head = format!("{}:{}", audit.entry, audit.head);
+            say!("audit head {head}");
+            say!("{}", Chain::Audit.tail(entry, "--audit-head", &head));
         }
     }
 }

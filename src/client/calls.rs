@@ -92,18 +92,14 @@ impl Client {
     }
 
     pub async fn runs(&self, query: &RunQuery) -> Answer<RunPage> {
-        let mut pairs = reqwest::Url::parse("query:").map_err(|e| Error::Setup(e.to_string()))?;
-        let given = [
+        let query = query_string([
             ("status", query.status.map(|s| s.to_string())),
             ("agent", query.agent.clone()),
             ("label", query.label.clone()),
             ("q", query.q.clone()),
             ("limit", Some(query.limit.to_string())),
             ("cursor", query.cursor.clone()),
-        ];
-        let given = given.into_iter().filter_map(|(k, v)| Some((k, v?)));
-        pairs.query_pairs_mut().extend_pairs(given);
-        let query = pairs.query().unwrap_or_default();
+        ])?;
         self.one(Request::get(format!("v1/runs?{query}"))).await
     }
 
@@ -132,9 +128,19 @@ impl Client {
             .await
     }
 
-    async fn one<T: serde::de::DeserializeOwned>(&self, request: Request) -> Answer<T> {
+    pub(super) async fn one<T: serde::de::DeserializeOwned>(&self, request: Request) -> Answer<T> {
         self.ask(request)
             .await?
             .ok_or_else(|| Problem::new(Code::Internal, "the server's answer has no body").into())
     }
+}
+
+/// What is given, as the part of a URL behind the `?`.
+pub(super) fn query_string<const N: usize>(
+    given: [(&str, Option<String>); N],
+) -> Result<String, Error> {
+    let mut url = reqwest::Url::parse("query:").map_err(|e| Error::Setup(e.to_string()))?;
+    let given = given.into_iter().filter_map(|(k, v)| Some((k, v?)));
+    url.query_pairs_mut().extend_pairs(given);
+    Ok(url.query().unwrap_or_default().to_owned())
 }

@@ -2,7 +2,10 @@
 
 use reqwest::{Method, StatusCode, Url, header};
 use serde::{Serialize, de::DeserializeOwned};
-use std::time::{Duration, Instant};
+use std::{
+    future::Future,
+    time::{Duration, Instant},
+};
 
 use super::{backoff::Backoff, error::Error};
 use crate::domain::{Code, Problem};
@@ -25,6 +28,8 @@ pub(super) struct Request {
     key: Option<String>,
     /// How long the server may take its time to answer.
     wait: Duration,
+    /// What kind of answer is wanted, where there are several.
+    accept: Option<&'static str>,
 }
 
 /// A server that failed may have failed for now (its disk was full), or at this very request, for good: it is asked
@@ -85,12 +90,38 @@ impl Client {
         &self,
         request: Request,
     ) -> Result<Option<T>, Error> {
+        let sent = || self.exchange(&request);
+        let body = self.patiently(&request.path, sent).await?;
+        match body.is_empty() {
+            true => Ok(None),
+            false => decode(&body).map(Some),
+        }
+    }
+
+    /// Sends until an answer begins that goes on for as long as its reader likes.
+    pub(super) async fn stream(&self, request: &Request) -> Result<reqwest::Response, Error> {
+        self.patiently(&request.path, || self.begun(request)).await
+    }
+
+    async fn begun(&self, request: &Request) -> Result<reqwest::Response, Fault> {
+        let begun = self.send(self.prepared(request)?);
+        let late = |_| Fault::away("no answer in time");
+        tokio::time::timeout(self.timeout, begun)
+            .await
+            .map_err(late)?
+    }
+
+    /// Tries until it works, is refused, or patience is over.
+    async fn patiently<T, F: Future<Output = Result<T, Fault>>>(
+        &self,
+        path: &str,
+        tried: impl Fn() -> F,
+    ) -> Result<T, Error> {
         let started = Instant::now();
         let mut backoff = Backoff::default();
         loop {
-            let (why, asked, failed) = match self.exchange(&request).await {
-                Ok(body) if body.is_empty() => return Ok(None),
-                Ok(body) => return decode(&body).map(Some),
+            let (why, asked, failed) = match tried().await {
+                Ok(answer) => return Ok(answer),
                 Err(Fault::Refused(problem)) => return Err(problem.into()),
                 Err(Fault::Failed(problem)) => (problem.detail.clone(), None, Some(problem)),
                 Err(Fault::Away { why, asked }) => (why, asked, None),
@@ -106,20 +137,23 @@ impl Client {
                 let url = self.url.to_string();
                 return Err(Error::Unreachable { url, waited, why });
             }
-            tracing::debug!(path = request.path, why, ?pause, "the server is away");
+            tracing::debug!(path, why, ?pause, "the server is away");
             tokio::time::sleep(pause).await;
         }
     }
 
     async fn exchange(&self, request: &Request) -> Result<Vec<u8>, Fault> {
+        let http = self.prepared(request)?;
+        let answer = self.send(http.timeout(self.timeout + request.wait)).await?;
+        Ok(answer.bytes().await?.into())
+    }
+
+    fn prepared(&self, request: &Request) -> Result<reqwest::RequestBuilder, Fault> {
         let url = self.url.join(&request.path).map_err(|why| {
             let detail = format!("{}: {why}", request.path);
             Fault::Refused(Problem::new(Code::Malformed, detail))
         })?;
-        let mut http = self
-            .http
-            .request(request.method.clone(), url)
-            .timeout(self.timeout + request.wait);
+        let mut http = self.http.request(request.method.clone(), url);
         if let Some(body) = &request.body {
             http = http
                 .header(header::CONTENT_TYPE, "application/json")
@@ -128,12 +162,22 @@ impl Client {
         if let Some(key) = &request.key {
             http = http.header("Idempotency-Key", key);
         }
+        if let Some(kind) = request.accept {
+            http = http.header(header::ACCEPT, kind);
+        }
+        Ok(http)
+    }
+
+    /// The answer, its body still to come, unless it is a refusal.
+    async fn send(&self, http: reqwest::RequestBuilder) -> Result<reqwest::Response, Fault> {
         let answer = http.send().await?;
         let status = answer.status();
+        if status.is_success() {
+            return Ok(answer);
+        }
         let asked = retry_after(&answer);
         let body = answer.bytes().await?;
         match status {
-            status if status.is_success() => Ok(body.into()),
             StatusCode::BAD_GATEWAY
             | StatusCode::SERVICE_UNAVAILABLE
             | StatusCode::GATEWAY_TIMEOUT => Err(Fault::Away {
@@ -146,6 +190,15 @@ impl Client {
                 }
                 refused => Err(Fault::Refused(refused)),
             },
+        }
+    }
+}
+
+impl Fault {
+    fn away(why: &str) -> Self {
+        Self::Away {
+            why: why.to_owned(),
+            asked: None,
         }
     }
 }
@@ -170,6 +223,7 @@ impl Request {
             body: None,
             key: None,
             wait: Duration::ZERO,
+            accept: None,
         }
     }
 
@@ -190,6 +244,14 @@ impl Request {
         }
     }
 
+    /// This kind of answer is wanted.
+    pub fn accepting(self, kind: &'static str) -> Self {
+        Self {
+            accept: Some(kind),
+            ..self
+        }
+    }
+
     /// The server holds its answer back for up to this long.
     pub fn waiting(self, wait_ms: i64) -> Self {
         Self {
@@ -200,7 +262,7 @@ impl Request {
 }
 
 /// A state may nest deeper than serde_json's own limit; the server has checked it.
-fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Error> {
+pub(super) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Error> {
     let mut json = serde_json::Deserializer::from_slice(body);
     json.disable_recursion_limit();
     T::deserialize(&mut json).map_err(Error::shape("the server's answer"))

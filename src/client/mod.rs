@@ -55,13 +55,17 @@ mod backoff;
 mod begin;
 mod calls;
 mod commit;
+#[cfg(feature = "ssr")]
+mod console;
 mod context;
 mod error;
+mod events;
 mod fail;
 mod gate;
 mod heartbeat;
 mod http;
 mod lease;
+mod lines;
 mod open;
 mod session;
 mod settle;
@@ -72,6 +76,7 @@ mod worker;
 
 pub use context::StepCtx;
 pub use error::{Error, StepError};
+pub use events::Events;
 pub use gate::{Answer, GateStep};
 pub use http::Client;
 pub use session::Session;

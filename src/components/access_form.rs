@@ -7,7 +7,10 @@ use crate::{
     components::copy::CopyField,
     domain::{
         Role,
-        nouns::access::{Change, Changed},
+        nouns::{
+            access::{Change, Changed},
+            lifetime::Lifetime,
+        },
     },
 };
 
@@ -49,18 +52,23 @@ pub fn NewForm(
     /// Roles and what they may, the likely one first.
     roles: Vec<(Role, &'static str)>,
     verb: &'static str,
-    make: fn(String, Role) -> Change,
+    /// What it makes may end by itself.
+    #[prop(optional)]
+    ends: bool,
+    make: fn(String, Role, Option<Lifetime>) -> Change,
     #[prop(into)] on_change: Callback<Change>,
 ) -> impl IntoView {
     let name = NodeRef::<html::Input>::new();
     let role = NodeRef::<html::Select>::new();
+    let expires = NodeRef::<html::Select>::new();
     let submit = move |event: ev::SubmitEvent| {
         event.prevent_default();
         let (Some(name), Some(role)) = (name.get(), role.get()) else {
             return;
         };
         if let Ok(chosen) = role.value().parse() {
-            on_change.run(make(name.value().trim().to_owned(), chosen));
+            let lives = expires.get().and_then(|it| it.value().parse().ok());
+            on_change.run(make(name.value().trim().to_owned(), chosen, lives));
             name.set_value("");
         }
     };
@@ -84,6 +92,14 @@ pub fn NewForm(
             <select node_ref=role class="select" name="role" aria-label="Role">
                 {roles.into_iter().map(option).collect_view()}
             </select>
+            {ends.then(|| view! {
+                <select node_ref=expires class="select" name="expires" aria-label="How long it works">
+                    <option value="">"without end"</option>
+                    <option value="30d">"for 30 days"</option>
+                    <option value="90d">"for 90 days"</option>
+                    <option value="365d">"for a year"</option>
+                </select>
+            })}
             <button type="submit" class="button">{verb}</button>
         </form>
     }

@@ -8,16 +8,6 @@ use crate::{
     domain::{DecisionKind, Run, StepStatus, views::words, wire::protocol::Decide},
 };
 
-/// The decisions that need no more than a reason.
-pub const PLAIN: [DecisionKind; 6] = [
-    DecisionKind::Pause,
-    DecisionKind::Cancel,
-    DecisionKind::Note,
-    DecisionKind::Pin,
-    DecisionKind::Claim,
-    DecisionKind::Acknowledge,
-];
-
 /// What the button says.
 pub fn verb(kind: DecisionKind) -> &'static str {
     match kind {

@@ -27,7 +27,7 @@ use crate::{
         views::{
             diff_sheet::DiffSheet,
             sheet::{RunSheet, StepSheet},
-            state_tree::StateView,
+            state_view::StateView,
             words,
         },
     },

@@ -6,7 +6,7 @@ use crate::{
     api::AppError,
     domain::{
         RunId,
-        views::{blame::Blame, diff_sheet::DiffQuery, state_tree::BranchPage},
+        views::{blame::Blame, diff_sheet::DiffQuery, state_view::BranchPage},
     },
 };
 

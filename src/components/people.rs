@@ -56,7 +56,7 @@ pub fn People(
             placeholder="Name"
             roles
             verb="Add person"
-            make=|name, role| Change::AddUser { name, role }
+            make=|name, role, _| Change::AddUser { name, role }
             on_change
         />
     }
@@ -88,7 +88,12 @@ pub fn Tokens(tokens: Vec<Token>, #[prop(into)] on_change: Callback<Change>) -> 
             <tr role="row" class:is-out=out>
                 <td role="cell"><b><bdi>{token.name.clone()}</bdi></b></td>
                 <td role="cell">{token.role.as_str()}</td>
-                <td role="cell" class="cell-since">"since " <Moment at=token.created_at/></td>
+                <td role="cell" class="cell-since">
+                    "since " <Moment at=token.created_at/>
+                    {token.owner.map(|owner| view! { " · of " <bdi>{owner}</bdi> })}
+                    {token.expires_at.map(|at| view! { " · ends " <Moment at/> })}
+                    {token.used_at.map(|at| view! { " · last used " <Moment at/> })}
+                </td>
                 <td role="cell" class="cell-state">
                     {token.revoked_at.map(|at| view! { "revoked " <Moment at/> })}
                     <span class="actions">{(!out).then(|| view! {
@@ -116,7 +121,8 @@ pub fn Tokens(tokens: Vec<Token>, #[prop(into)] on_change: Callback<Change>) -> 
             placeholder="Name, such as my-agent"
             roles
             verb="Create token"
-            make=|name, role| Change::CreateToken { name, role }
+            ends=true
+            make=|name, role, expires| Change::CreateToken { name, role, expires }
             on_change
         />
     }

@@ -14,7 +14,7 @@ use crate::domain::{
     DecisionKind, RunId, RunStatus,
     rules::offer::Standing,
     views::words,
-    wire::bulk::{Decided, Ordered},
+    wire::bulk_order::{Decided, Ordered},
 };
 
 /// Pages opened at once; browsers stop more than a few.

@@ -12,7 +12,9 @@ pub fn Sessions(sessions: Vec<Session>) -> impl IntoView {
         let here = session.current.then_some("this browser");
         view! {
             <li>
-                "signed in " <Moment at=session.created_at/> ", ends " <Moment at=session.expires_at/>
+                "signed in " <Moment at=session.created_at/>
+                {session.seen_at.map(|at| view! { ", last seen " <Moment at/> })}
+                ", ends " <Moment at=session.expires_at/>
                 {here.map(|here| view! { " · " <b>{here}</b> })}
             </li>
         }

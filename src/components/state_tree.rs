@@ -7,7 +7,7 @@ use super::{
     value_facts::value_facts,
 };
 use crate::domain::views::{
-    state_tree::{Branch, BranchPage, Label, Type},
+    state_view::{Branch, BranchPage, Label, Type},
     words,
 };
 

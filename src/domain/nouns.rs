@@ -6,6 +6,7 @@ pub mod audit;
 pub mod event;
 pub mod ids;
 pub mod integrity;
+pub mod lifetime;
 pub mod run;
 #[cfg(test)]
 pub mod sample;

@@ -10,7 +10,7 @@ pub mod inbox;
 pub mod outline;
 pub mod search;
 pub mod sheet;
-pub mod state_tree;
+pub mod state_view;
 pub mod strip;
 pub mod terms;
 pub mod timeline;

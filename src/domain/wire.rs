@@ -1,7 +1,7 @@
 //! What travels: the bodies of `/v1` and their limits, strict JSON, patches, refusals, frames of the live stream.
 
 pub mod as_of;
-pub mod bulk;
+pub mod bulk_order;
 pub mod frame;
 pub mod json;
 pub mod patch;

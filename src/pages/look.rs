@@ -5,7 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 use crate::{
     api::{self, AppError},
     components::look::{Answer, Look, Stand, Wanted},
-    domain::views::{blame::Blame, state_tree::BranchPage},
+    domain::views::{blame::Blame, state_view::BranchPage},
 };
 
 /// `step` is the address of a step of the run.

@@ -9,6 +9,7 @@ pub mod kept;
 pub mod look;
 pub mod not_found;
 pub mod resume;
+pub mod route;
 pub mod run;
 pub mod runs;
 pub mod settings;

@@ -29,7 +29,7 @@ use crate::{
         rules::needs::{Alike, NeedsYou},
         views::words,
         wire::{
-            bulk::{Decided, Ordered},
+            bulk_order::{Decided, Ordered},
             protocol::RunPage,
         },
     },

@@ -219,7 +219,7 @@ fn ConfirmDisable(name: String, on_change: Callback<Change>) -> impl IntoView {
     let title = format!("Disable {name}");
     view! {
         <Dialog title back="/settings">
-            <p>"Their sessions and streams end within two seconds, and their links no longer open, for good. What they decided stays in the history. Adding them again gives them a new link."</p>
+            <p>"Their sessions, streams and tokens end within two seconds, and their links no longer open, for good. What they decided stays in the history. Adding them again gives them a new link."</p>
             <Foot change on_change verb=format!("Disable {name}")/>
         </Dialog>
     }

@@ -49,9 +49,8 @@ pub async fn export(
             let last = last.id;
             let mut lines = String::new();
             for (entry, hash) in page.iter().filter(|(entry, _)| query.admits(entry)) {
-                let mut line = json!(entry);
-                line["hash"] = json!(hash);
-                lines.push_str(&format!("{line}\n"));
+                lines.push_str(&entry.exported(*hash));
+                lines.push('\n');
             }
             Ok(Some((Bytes::from(lines), last)))
         }

@@ -3,6 +3,7 @@
 mod access;
 mod door;
 mod origin;
+mod seen;
 mod standing;
 
 use axum::{
@@ -11,40 +12,58 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Redirect, Response},
 };
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
+use std::sync::Arc;
 
-pub use self::{access::Access, standing::Standing};
-use self::{
-    access::bearer,
-    door::{Door, door},
-    origin::same_origin,
+pub use self::{
+    access::Access,
+    door::{Declared, Doors, Routes, is_public},
+    standing::Standing,
 };
+use self::{access::bearer, origin::same_origin};
 use super::{App, peer::Peer, problem::Refusal};
 use crate::{
     domain::{
         Action, Code, Problem,
         nouns::{
-            access::Principal,
+            access::{Door, Principal},
             audit::{AuditEntry, AuditKind},
         },
     },
     store::audit,
 };
 
-pub async fn authorise(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    match admit(&app, &mut request).await {
+/// What the layer needs: who is known, and what each route asks.
+#[derive(Clone)]
+pub struct Gate {
+    pub app: App,
+    pub doors: Arc<Doors>,
+}
+
+pub async fn authorise(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    match admit(&gate, &mut request).await {
         Ok(None) => next.run(request).await,
         Ok(Some(elsewhere)) => elsewhere,
         Err(refusal) => refusal.into_response(),
     }
 }
 
-async fn admit(app: &App, request: &mut Request) -> Result<Option<Response>, Refusal> {
+async fn admit(
+    Gate { app, doors }: &Gate,
+    request: &mut Request,
+) -> Result<Option<Response>, Refusal> {
     let headers = request.headers();
     let token = bearer(headers).is_some();
     let ours = same_origin(request.method(), headers, token);
     let peer = request.extensions().get::<Peer>().copied();
-    let door = door(request.method(), request.uri().path(), app.metrics_public);
+    let route = request.extensions().get::<MatchedPath>();
+    let route = route.map(MatchedPath::as_str);
+    let door = doors.of(request.method(), route, request.uri().path());
+    let door = door.ok_or_else(|| {
+        let detail = "this route does not declare who may use it: nobody may";
+        Problem::new(Code::Internal, detail)
+    })?;
     let credential = app.access.credential(headers);
     let found = match credential {
         Some(credential) => app.access.principal(&app.store, credential).await,
@@ -123,16 +142,15 @@ pub fn unauthorized(token_given: bool) -> Problem {
     Problem::new(Code::Unauthorized, detail)
 }
 
+/// What is escaped in `next=`: everything that could end it, or mean something to an address.
+const BESIDE_A_PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.');
+
 fn to_sign_in(uri: &Uri) -> Response {
     let back = uri.path_and_query().map_or("/", |path| path.as_str());
-    let back: String = back
-        .bytes()
-        .map(|b| match b {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
-                (b as char).to_string()
-            }
-            other => format!("%{other:02X}"),
-        })
-        .collect();
+    let back = utf8_percent_encode(back, BESIDE_A_PATH);
     Redirect::to(&format!("/signin?next={back}")).into_response()
 }

@@ -12,8 +12,10 @@ use std::{
 };
 
 pub use crate::store::redacted;
+use crate::{domain::nouns::lifetime::Lifetime, store::access::SESSION_IDLE};
 
-const BODY_MAX: usize = 32 << 20;
+/// Bytes of one request's body.
+pub const BODY_MAX: usize = 32 << 20;
 /// Pages that may follow live on one server.
 const VIEWERS_MAX: usize = 2_000;
 
@@ -30,6 +32,8 @@ struct File {
     values_max: Option<usize>,
     viewers_max: Option<usize>,
     metrics_public: Option<bool>,
+    metrics_addr: Option<String>,
+    session_idle: Option<Lifetime>,
     hosts: Vec<String>,
     connections: Connections,
     seats: Places,
@@ -53,6 +57,8 @@ pub struct Given {
     pub listen: Option<String>,
     pub behind_tls: bool,
     pub public_url: Option<String>,
+    pub metrics_addr: Option<String>,
+    pub session_idle: Option<Lifetime>,
     pub config: Option<PathBuf>,
 }
 
@@ -68,6 +74,10 @@ pub struct Config {
     pub limits: Limits,
     /// Everybody may read `/metrics`; otherwise it takes a token of any role.
     pub metrics_public: bool,
+    /// A listener for `/metrics` alone, open to who reaches it; the other one asks for a token then.
+    pub metrics_addr: Option<SocketAddr>,
+    /// A session that nothing was heard of for so long is over.
+    pub session_idle: Lifetime,
     pub leptos: LeptosOptions,
 }
 
@@ -79,6 +89,12 @@ impl std::fmt::Debug for Config {
             .field("behind_tls", &self.behind_tls)
             .finish_non_exhaustive()
     }
+}
+
+fn address(setting: &str, text: &str) -> Result<SocketAddr, String> {
+    let found = text.to_socket_addrs().ok();
+    let wrong = || format!("{setting}: {text:?} is no address; use HOST:PORT, e.g. 127.0.0.1:3047");
+    found.and_then(|mut all| all.next()).ok_or_else(wrong)
 }
 
 /// The public URL as scheme, host and port; links are made by what follows.
@@ -119,13 +135,9 @@ impl Config {
             .listen
             .or(file.listen)
             .unwrap_or_else(|| leptos.site_addr.to_string());
-        let listen = listen
-            .to_socket_addrs()
-            .ok()
-            .and_then(|mut found| found.next())
-            .ok_or_else(|| {
-                format!("listen: {listen:?} is no address; use HOST:PORT, e.g. 127.0.0.1:3047")
-            })?;
+        let listen = address("listen", &listen)?;
+        let metrics_addr = given.metrics_addr.or(file.metrics_addr);
+        let metrics_addr = metrics_addr.map(|it| address("metrics_addr", &it));
         let behind_tls = given.behind_tls || file.behind_tls.unwrap_or(false);
         if !listen.ip().is_loopback() && !behind_tls {
             return Err(format!(
@@ -160,6 +172,11 @@ impl Config {
                 seats: file.seats,
             },
             metrics_public: file.metrics_public.unwrap_or(true),
+            metrics_addr: metrics_addr.transpose()?,
+            session_idle: given
+                .session_idle
+                .or(file.session_idle)
+                .unwrap_or(SESSION_IDLE),
             leptos,
         })
     }

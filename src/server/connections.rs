@@ -37,8 +37,9 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconn
 pub async fn serve(
     listener: TcpListener,
     router: Router,
-    settings: Connections,
-    behind_tls: bool,
+    (settings, behind_tls): (Connections, bool),
+    // How many are open is told under this name.
+    gauge: &'static str,
     stop: CancellationToken,
 ) {
     let naming = Naming {
@@ -56,6 +57,7 @@ pub async fn serve(
         seats: Seats::new(bounds, naming),
         settings,
         behind_tls,
+        gauge,
         stop: stop.clone(),
         open: JoinSet::new(),
     };
@@ -87,6 +89,7 @@ struct House {
     seats: Seats<std::net::IpAddr>,
     settings: Connections,
     behind_tls: bool,
+    gauge: &'static str,
     stop: CancellationToken,
     open: JoinSet<()>,
 }
@@ -123,7 +126,7 @@ impl House {
     }
 
     fn count(&self) {
-        metrics::gauge!("step47_connections").set(self.open.len() as f64);
+        metrics::gauge!(self.gauge).set(self.open.len() as f64);
     }
 
     async fn close(mut self) {

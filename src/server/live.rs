@@ -6,6 +6,7 @@
 //! from this one task, each read after the one before, so no page sees an older state after a newer.
 
 mod compose;
+mod joiners;
 mod told;
 mod touched;
 mod viewer;
@@ -14,7 +15,7 @@ pub use told::{News, Told};
 pub use viewer::follow;
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -29,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::{
     compose::{Audience, Packet, compose},
+    joiners::{Join, Joined, Joiners},
     touched::Touched,
 };
 use crate::{
@@ -42,8 +44,6 @@ const BACKLOG: usize = 4_096;
 /// Frames a slow page may fall behind before it is told to read again. They are kept once, not per page.
 const FRAMES: usize = 16;
 const PAGE: i64 = 500;
-/// From this many missed events on, reading again is cheaper than catching up.
-const CATCH_UP_MAX: i64 = 1_000;
 /// Pages that are let in together.
 const JOINS: usize = 512;
 /// Under load the table is read this often; after a quiet moment at once.
@@ -55,19 +55,6 @@ const RETRY_AFTER: Duration = Duration::from_millis(500);
 /// change after a quiet moment is sent at once.
 fn gather(viewers: usize) -> Duration {
     Duration::from_millis((50 + viewers as u64 / 4).min(200))
-}
-
-/// A page that wants frames.
-struct Join {
-    after: i64,
-    run: Option<RunId>,
-    joined: oneshot::Sender<Joined>,
-}
-
-/// What a page missed, if anything, and where what follows comes from.
-struct Joined {
-    first: Option<Packet>,
-    packets: broadcast::Receiver<Packet>,
 }
 
 #[derive(Clone)]
@@ -286,86 +273,42 @@ impl Follower {
         counts.ok()
     }
 
-    /// Lets waiting pages in, and tells each what it missed: one read serves all that come together.
+    /// Lets waiting pages in, and tells each what it missed.
     async fn admit(&mut self, store: &Store, first: Join, news: &mut watch::Receiver<i64>) {
-        let mut joins = vec![first];
-        while let Ok(join) = self.joining.try_recv() {
-            joins.push(join);
-        }
-        let ahead = |at: i64| joins.iter().any(|join| join.after > at);
-        if ahead(self.at.load(Ordering::Acquire)) {
+        let joiners = Joiners::waiting(first, &mut self.joining);
+        if joiners.ahead_of(self.at.load(Ordering::Acquire)) {
             // A page was faster than this task: what it shows already is not told to it again.
             self.read(store, news).await;
         }
         let at = self.at.load(Ordering::Acquire);
-        let head = match ahead(at) {
+        let head = match joiners.ahead_of(at) {
             true => store.head().await.unwrap_or(i64::MAX),
             false => at,
         };
-        let late = |join: &&Join| (1..=CATCH_UP_MAX).contains(&(at - join.after));
-        let missed = match joins.iter().filter(late).map(|join| join.after).min() {
-            Some(oldest) => missed(store, oldest, at).await,
-            None => Some(Touched::default()),
-        };
-        let audience = Audience {
-            all: joins.iter().filter(late).any(|join| join.run.is_none()),
-            runs: joins
-                .iter()
-                .filter(late)
-                .filter_map(|join| join.run.clone())
-                .collect::<BTreeSet<_>>(),
-            crowd: crowd(self.viewers() + joins.len()),
-        };
-        let frames = match &missed {
-            Some(missed) => {
-                self.recount |= missed.moved();
-                compose(store, at, missed, &audience, None).await
-            }
-            None => compose::again(at, &audience),
-        };
+        let viewers = self.viewers() + joiners.len();
+        let missed = joiners.missed(store, at, head, viewers).await;
+        self.recount |= missed.moved;
         let trouble = store.trouble();
-        for join in joins {
-            let first = match &join.run {
-                // Another store under the same address, or too long ago.
-                _ if join.after > head => Some(Packet::read_again(head, audience.crowd)),
-                _ if at - join.after > CATCH_UP_MAX => Some(Packet::read_again(at, audience.crowd)),
-                _ if join.after >= at => None,
-                None => frames.all.clone(),
-                Some(run) => frames.runs.get(run).cloned(),
-            };
-            let packets = match join.run {
-                None => self.all.subscribe(),
-                Some(run) => self
-                    .watched
-                    .entry(run)
-                    .or_insert_with(|| broadcast::channel(FRAMES).0)
-                    .subscribe(),
-            };
-            let first = match trouble {
-                Some(_) => Some(Packet::writing(join.after, trouble).after(first)),
-                None => first,
-            };
+        for join in joiners {
+            let mut first = missed.by(&join);
+            if trouble.is_some() {
+                first = Some(Packet::writing(join.after, trouble).after(first));
+            }
+            let packets = self.subscribe(join.run);
             // A page that went away while it waited is no error.
             let _ = join.joined.send(Joined { first, packets });
         }
     }
-}
 
-/// What events after `after` and up to `at` touched; nothing if some of them are gone.
-async fn missed(store: &Store, after: i64, at: i64) -> Option<Touched> {
-    let mut touched = Touched::default();
-    let mut seen = after;
-    while seen < at {
-        let page = store.events(seen, None, PAGE).await.ok()?;
-        let whole = page.events.first()?.id == seen + 1;
-        page.events
-            .iter()
-            .take_while(|event| event.id <= at)
-            .for_each(|event| touched.add(event));
-        seen = page.next;
-        if !whole {
-            return None;
+    fn subscribe(&mut self, run: Option<RunId>) -> broadcast::Receiver<Packet> {
+        match run {
+            None => self.all.subscribe(),
+            Some(run) => {
+                let pages = self.watched.entry(run);
+                pages
+                    .or_insert_with(|| broadcast::channel(FRAMES).0)
+                    .subscribe()
+            }
         }
     }
-    Some(touched)
 }

@@ -30,6 +30,7 @@ mod workers;
 mod wrong_tokens;
 
 pub use agent::openapi;
+pub use router::declared;
 pub use start::{Running, start};
 
 use leptos::config::LeptosOptions;

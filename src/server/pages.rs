@@ -3,31 +3,64 @@
 use axum::{
     Router,
     extract::Request,
-    http::{HeaderValue, header},
+    http::{HeaderValue, Method, header},
     response::{IntoResponse, Response},
 };
 use leptos::{
     nonce::use_nonce,
     prelude::{IntoView, LeptosOptions, provide_context, use_context},
 };
-use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
-
-use super::{App, scope::Scope};
-use crate::{
-    api::access::{Outcome, Reached},
-    app,
-    domain::nouns::access::Principal,
+use leptos_axum::{
+    AxumRouteListing, LeptosRoutes, ResponseOptions,
+    generate_route_list_with_exclusions_and_ssg_and_context,
 };
 
-pub fn routes(app: &App) -> Router<App> {
+use super::{
+    App,
+    auth::{Declared, Routes},
+    scope::Scope,
+};
+use crate::{
+    api::{
+        access::{Outcome, Reached},
+        doors::functions,
+    },
+    app,
+    domain::nouns::access::Principal,
+    pages::route::doors::PageDoors,
+};
+
+/// The pages and the server functions, with their doors.
+pub fn routes(app: &App) -> Result<Routes, String> {
     let options = app.leptos.clone();
     let context = context(app.clone());
-    Router::new().leptos_routes_with_context(
-        app,
-        generate_route_list(app::App),
-        context,
-        move || document(options.clone()),
-    )
+    let (listing, declared) = listed()?;
+    let router = Router::new()
+        .leptos_routes_with_context(app, listing, context, move || document(options.clone()));
+    Ok(Routes::new(router, declared))
+}
+
+/// What Leptos routes, and the door of each. A page or a server function that declares none is an error.
+pub fn listed() -> Result<(Vec<AxumRouteListing>, Vec<Declared>), String> {
+    let doors = PageDoors::default();
+    let gather = doors.clone();
+    let (listing, _) =
+        generate_route_list_with_exclusions_and_ssg_and_context(app::App, None, move || {
+            provide_context(gather.clone());
+        });
+    let mut declared = Vec::new();
+    for page in &listing {
+        let path = page.path().to_owned();
+        let door = doors.of(&path).ok_or_else(|| {
+            format!("the page {path} does not declare who may see it: add it as a PageRoute")
+        })?;
+        let method = Method::GET;
+        declared.push(Declared { method, path, door });
+    }
+    for (method, path, door) in functions()? {
+        declared.push(Declared { method, path, door });
+    }
+    Ok((listing, declared))
 }
 
 /// The page for an address that leads nowhere, with its status.

@@ -3,44 +3,82 @@
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, header},
+    http::{HeaderName, HeaderValue, Method, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{get, post},
 };
 use futures::FutureExt as _;
-use std::{panic::AssertUnwindSafe, time::Instant};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use super::{
-    App, agent, audit, auth, bodies, body, broken, decide, functions, health, host, live, pages,
-    problem::Refusal, scope, settings, signin,
+    App, agent, audit,
+    auth::{self, Declared, Doors, Routes},
+    bodies, body, broken, decide, functions, health, host, live, pages,
+    problem::Refusal,
+    scope, settings, signin,
 };
-use crate::domain::{Code, Problem};
+use crate::domain::{Action, Code, Problem, nouns::access::Door};
 
-pub fn router(app: App) -> Router {
-    let agent = agent::router(&app);
-    pages::routes(&app)
-        .merge(agent)
-        .route("/healthz", get(health::healthz))
-        .route("/readyz", get(health::readyz))
-        .route("/metrics", get(health::metrics))
-        .route("/live", get(live::follow))
-        .route("/signin", post(signin::sign_in))
-        .route("/settings", post(settings::change))
-        .route("/runs/{id}/resume", post(decide::resume))
-        .route("/runs/{id}/edit", post(decide::edit))
-        .route("/audit.jsonl", get(audit::export))
-        .route("/signout", post(signin::sign_out))
+/// All routes, with what each asks of its caller. An error names one that declares nothing.
+pub fn router(app: App) -> Result<Router, String> {
+    let routes = pages::routes(&app)?.merge(own(app.metrics_public));
+    let (router, declared) = routes.into_parts();
+    let gate = auth::Gate {
+        app: app.clone(),
+        doors: Arc::new(Doors::new(declared)?),
+    };
+    Ok(router
         .fallback(fallback)
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn(scope::alone))
         .layer(from_fn(functions::refuse_with_status))
         .layer(from_fn_with_state(app.clone(), body::within_limit))
         .layer(from_fn_with_state(app.clone(), bodies::meter))
-        .layer(from_fn_with_state(app.clone(), auth::authorise))
+        .layer(from_fn_with_state(gate, auth::authorise))
         .layer(from_fn_with_state(app.clone(), host::only_ours))
         .layer(from_fn_with_state(app.clone(), guard))
+        .with_state(app))
+}
+
+/// The listener for metrics alone; who reaches it may read them.
+pub fn metrics(app: App) -> Router {
+    let routes = Routes::default().get("/metrics", Door::Open, health::metrics);
+    let (router, _) = routes.into_parts();
+    router
+        .fallback(async || Refusal(Problem::not_found("route")))
         .with_state(app)
+}
+
+/// What is not a page and not a server function.
+fn own(metrics_public: bool) -> Routes {
+    let (read, decide) = (Action::Read, Action::Decide);
+    let metrics = match metrics_public {
+        true => Door::Open,
+        false => Door::Needs(read),
+    };
+    agent::routes()
+        .get("/healthz", Door::Open, health::healthz)
+        .get("/readyz", Door::Open, health::readyz)
+        .get("/metrics", metrics, health::metrics)
+        .get("/live", Door::Needs(read), live::follow)
+        .get("/audit.jsonl", Door::Needs(read), audit::export)
+        .post("/signin", Door::Open, signin::sign_in)
+        .post("/signout", Door::Open, signin::sign_out)
+        .post(
+            "/settings",
+            Door::Page(Action::Administer),
+            settings::change,
+        )
+        .post("/runs/{id}/resume", Door::Page(decide), decide::resume)
+        .post("/runs/{id}/edit", Door::Page(decide), decide::edit)
+}
+
+/// Every route and server function of a server with public metrics, as each declares itself.
+pub fn declared() -> Result<Vec<(Method, String, Door)>, String> {
+    let (_, mut all) = own(true).into_parts();
+    all.extend(pages::listed()?.1);
+    let parts = |Declared { method, path, door }| (method, path, door);
+    Ok(all.into_iter().map(parts).collect())
 }
 
 /// A file of the site, an unknown `/v1` route, or the page that says so.
@@ -68,7 +106,7 @@ async fn guard(State(app): State<App>, request: Request, next: Next) -> Response
     let began = Instant::now();
     let path = request.uri().path();
     let agent = path.starts_with("/v1/");
-    let public = is_public(path);
+    let public = auth::is_public(path);
     let page = broken::wants_page(path, request.headers());
     let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     let mut response = answered.unwrap_or_else(|_| {
@@ -103,8 +141,58 @@ async fn guard(State(app): State<App>, request: Request, next: Next) -> Response
     response
 }
 
-/// A file that is the same for everybody; browsers may keep it.
-fn is_public(path: &str) -> bool {
-    let below = ["/pkg/", "/fonts/"].iter().any(|it| path.starts_with(it));
-    below || matches!(path, "/favicon.svg" | "/favicon.ico" | "/robots.txt")
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        server::{
+            config::{Config, Given},
+            start::assemble,
+        },
+        store::Store,
+    };
+    use std::collections::BTreeSet;
+    use tokio_util::sync::CancellationToken;
+
+    type Ways = BTreeSet<(String, String)>;
+
+    /// Methods and paths as the router itself has them. axum tells them by its debug text alone: the methods of each route
+    /// by its number, then the path of each number.
+    fn routed(router: &Router) -> Ways {
+        let text = format!("{router:?}");
+        let (text, _) = text.split_once("fallback_router").unwrap();
+        let (routes, paths) = text.split_once("node: Node").unwrap();
+        let mut ways = Ways::new();
+        for route in routes.split("RouteId(").skip(1) {
+            let (number, rest) = route.split_once("): ").unwrap();
+            let (_, path) = paths.split_once(&format!("RouteId({number}): \"")).unwrap();
+            let (path, _) = path.split_once('"').unwrap();
+            let (_, allow) = rest.split_once("allow_header: Bytes(b\"").unwrap();
+            let (allow, _) = allow.split_once('"').unwrap();
+            let methods = allow.split(',').filter(|it| *it != "HEAD");
+            ways.extend(methods.map(|method| (method.to_owned(), path.to_owned())));
+        }
+        ways
+    }
+
+    #[tokio::test]
+    async fn the_router_has_what_is_declared_and_nothing_else() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let config = Config::load(Given::default()).unwrap();
+        let (app, _) = assemble(store, config, CancellationToken::new()).unwrap();
+        let declared = declared().unwrap().into_iter();
+        let declared: Ways = declared
+            .map(|(method, path, _)| (method.to_string(), path))
+            .collect();
+        let routed = routed(&router(app).unwrap());
+        assert_eq!(
+            routed.difference(&declared).collect::<Vec<_>>(),
+            Vec::<&_>::new()
+        );
+        assert_eq!(
+            declared.difference(&routed).collect::<Vec<_>>(),
+            Vec::<&_>::new()
+        );
+        assert!(routed.len() > 60, "{routed:?}");
+    }
 }

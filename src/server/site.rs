@@ -11,9 +11,7 @@ use std::{
 };
 
 use axum::{
-    Router,
     body::{Body, Bytes},
-    extract::{Request, State},
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -165,17 +163,6 @@ impl Site {
             }
         }
     }
-}
-
-/// The site alone, 404 for everything else. [`Site::respond`] serves a fallback that also renders a page.
-pub fn router(site_root: PathBuf) -> Router {
-    async fn serve(State(site): State<Site>, request: Request) -> Response {
-        site.respond(request.method(), request.uri().path(), request.headers())
-            .unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
-    }
-    Router::new()
-        .fallback(serve)
-        .with_state(Site::new(site_root))
 }
 
 /// The path below the site root, if every part of it is a plain file name. No `..`, hidden file, escape or drive
@@ -422,17 +409,5 @@ mod tests {
         ] {
             assert!(get(&site, path, &[]).is_none(), "{path}");
         }
-    }
-
-    #[tokio::test]
-    async fn the_router_answers_404_for_a_missing_file() {
-        use tower::ServiceExt as _;
-        let root = tempfile::tempdir().unwrap();
-        let request = Request::get("/nothing.js").body(Body::empty()).unwrap();
-        let response = router(root.path().to_owned())
-            .oneshot(request)
-            .await
-            .unwrap();
-        assert_eq!(response.status(), StatusCode::NOT_FOUND);
     }
 }

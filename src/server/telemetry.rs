@@ -4,10 +4,10 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::{io::IsTerminal, sync::OnceLock};
 use tracing_subscriber::EnvFilter;
 
-/// Starts logging to stderr; `STEP47_LOG` filters it.
-pub fn start_logging() {
+/// Starts logging to stderr, from this level on; `STEP47_LOG` filters it otherwise.
+pub fn start_logging(level: &str) {
     let filter = EnvFilter::try_from_env("STEP47_LOG")
-        .unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn,hyper=warn"));
+        .unwrap_or_else(|_| EnvFilter::new(format!("{level},sqlx=warn,hyper=warn")));
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         // A log that cannot be written (its disk is full, too) is no reason to panic, which is what telling it would do.

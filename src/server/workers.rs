@@ -15,7 +15,7 @@ use crate::{
     },
     store::{
         Command, Error, Store,
-        commands::{Remember, Seen, Sighting, Who},
+        commands::{RecordSightings, Seen, Sighting, Who},
     },
 };
 
@@ -129,7 +129,7 @@ impl Workers {
             if sightings.is_empty() && !again {
                 continue;
             }
-            let remember = Remember {
+            let remember = RecordSightings {
                 sightings,
                 census: again,
             };

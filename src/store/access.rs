@@ -1,10 +1,12 @@
-//! People and tokens. A secret has 256 random bits, is shown once, and is kept only as its hash.
+//! People, and what they and programs come in with. A secret has 256 random bits, is shown once, and is kept only as its hash.
 
+mod seen;
 mod sessions;
+mod tokens;
 
 use async_trait::async_trait;
 
-pub use self::sessions::Credential;
+pub use self::{seen::SESSION_IDLE, sessions::Credential};
 
 use super::{
     Command, Error, Store,
@@ -15,7 +17,7 @@ use super::{
 };
 use crate::domain::{
     Code, Hash, Problem, Role,
-    nouns::access::{Caller, Principal, Token, User},
+    nouns::access::{Caller, Principal, User},
 };
 
 const LINK_LIVES_MS: i64 = 24 * 3_600_000;
@@ -97,6 +99,7 @@ impl Command for SetUser {
         if person(tx.conn(), name).await?.is_none() {
             // What was open when they were shut out stays shut, also where an older version left it in place.
             sessions::end_all(tx, name).await?;
+            tokens::end_of(tx, name).await?;
         }
         let again = vec![("role", role.into()), ("disabled_at", None::<i64>.into())];
         if !tables::USERS.amend(tx.conn(), params![name], again).await? {
@@ -125,6 +128,7 @@ impl Command for DisableUser {
             return Ok(false);
         }
         sessions::end_all(tx, &self.name).await?;
+        tokens::end_of(tx, &self.name).await?;
         let disabled = vec![("disabled_at", tx.now.into())];
         let name = params![self.name.as_str()];
         tables::USERS.amend(tx.conn(), name, disabled).await
@@ -160,18 +164,6 @@ fn user(mut row: Row) -> Result<User, Error> {
     })
 }
 
-fn token(mut row: Row) -> Result<Token, Error> {
-    let (id, name, role) = (row.text()?, row.text()?, row.word()?);
-    let _hash = row.bytes()?;
-    Ok(Token {
-        id,
-        name,
-        role,
-        created_at: row.time()?,
-        revoked_at: row.opt_time()?,
-    })
-}
-
 /// Refuses to lose `name` as the last admin.
 async fn keep_an_admin(tx: &mut Tx, name: &str) -> Result<(), Error> {
     match admins(tx.conn()).await?.as_slice() {
@@ -202,38 +194,6 @@ impl Store {
             column,
         })
         .await
-    }
-
-    /// Makes a token; the answer is the only time its secret is seen.
-    pub async fn create_token(&self, name: &str, role: Role) -> Result<String, Error> {
-        named("name", name)?;
-        let (secret, hash) = secret("s47");
-        let id = uuid::Uuid::now_v7().simple().to_string();
-        self.add(&tables::TOKENS, params![id, name, role.as_str(), hash])
-            .await?;
-        Ok(secret)
-    }
-
-    pub async fn tokens(&self) -> Result<Vec<Token>, Error> {
-        let mut conn = self.engine.read().await?;
-        let newest = "ORDER BY created_at DESC, id LIMIT 1000";
-        let rows = tables::TOKENS
-            .sound_ones(&mut *conn, newest, params![])
-            .await?;
-        rows.into_iter().map(token).collect()
-    }
-
-    /// Revokes the token of this id, or every live one of this name; answers how many.
-    pub async fn revoke_token(&self, id_or_name: &str) -> Result<u64, Error> {
-        let sql = "SELECT id FROM tokens WHERE (id = $1 OR name = $1) AND revoked_at IS NULL";
-        self.end(&tables::TOKENS, "revoked_at", sql, id_or_name)
-            .await
-    }
-
-    /// Revokes the live token of this id; answers whether there was one.
-    pub async fn revoke_token_id(&self, id: &str) -> Result<bool, Error> {
-        let sql = "SELECT id FROM tokens WHERE id = $1 AND revoked_at IS NULL";
-        Ok(self.end(&tables::TOKENS, "revoked_at", sql, id).await? > 0)
     }
 
     /// Adds a person, or lets one in again; answers the secret of a one-time sign-in link.
@@ -281,7 +241,7 @@ impl Store {
         rows.into_iter().map(user).collect()
     }
 
-    /// Shuts a person out: their sessions and links are gone for good. Answers whether there was one to shut out. Nobody shuts
+    /// Shuts a person out: their sessions, links and tokens are gone for good. Answers whether there was one to shut out. Nobody shuts
     /// themselves out, and an admin stays.
     pub async fn disable_user(&self, name: &str, by: Option<&str>) -> Result<bool, Error> {
         self.write(DisableUser {

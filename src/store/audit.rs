@@ -15,6 +15,7 @@ pub use self::repeats::Repeats;
 use super::{
     Command, Error, Store,
     engine::{Connection, Param, Row, params},
+    rows::audited::{AuditRow, audit_columns},
     tx::Tx,
 };
 use crate::domain::{
@@ -29,24 +30,24 @@ const STRIDE: i64 = 200;
 /// How often is looked for counts whose minute is over.
 const COUNT_EVERY: Duration = Duration::from_secs(5);
 
+/// Entries, each with the hash of the one before it: the link between them can be checked.
 macro_rules! entries {
     ($filter:literal) => {
         concat!(
-            "SELECT a.id, a.at, a.kind, a.actor, a.action, a.run, a.step, a.reason, a.detail, a.hash, p.hash \
-             FROM audit a LEFT JOIN audit p ON p.id = a.id - 1 WHERE ",
+            "SELECT ",
+            audit_columns!(),
+            ", (SELECT p.hash FROM audit p WHERE p.id = audit.id - 1) FROM audit WHERE ",
             $filter
         )
     };
 }
 
-pub(super) const ALL: &str = entries!("a.id < $1 ORDER BY a.id DESC LIMIT $2");
-pub(super) const BY_KIND: &str = entries!("a.kind = $3 AND a.id < $1 ORDER BY a.id DESC LIMIT $2");
-pub(super) const BY_ACTOR: &str =
-    entries!("a.actor = $3 AND a.id < $1 ORDER BY a.id DESC LIMIT $2");
-pub(super) const BY_ACTION: &str =
-    entries!("a.action = $3 AND a.id < $1 ORDER BY a.id DESC LIMIT $2");
-pub(super) const BY_RUN: &str = entries!("a.run = $3 AND a.id < $1 ORDER BY a.id DESC LIMIT $2");
-const ONWARD: &str = entries!("a.id > $1 ORDER BY a.id LIMIT $2");
+pub(super) const ALL: &str = entries!("id < $1 ORDER BY id DESC LIMIT $2");
+pub(super) const BY_KIND: &str = entries!("kind = $3 AND id < $1 ORDER BY id DESC LIMIT $2");
+pub(super) const BY_ACTOR: &str = entries!("actor = $3 AND id < $1 ORDER BY id DESC LIMIT $2");
+pub(super) const BY_ACTION: &str = entries!("action = $3 AND id < $1 ORDER BY id DESC LIMIT $2");
+pub(super) const BY_RUN: &str = entries!("run = $3 AND id < $1 ORDER BY id DESC LIMIT $2");
+const ONWARD: &str = entries!("id > $1 ORDER BY id LIMIT $2");
 
 /// An entry without number and time: the transaction gives them.
 pub fn entry(kind: AuditKind, actor: &str, action: &str) -> AuditEntry {
@@ -231,6 +232,22 @@ impl Store {
         }
     }
 
+    /// The head of the chain at this entry.
+    pub async fn audit_head_at(&self, entry: i64) -> Result<Option<Hash>, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT hash FROM audit WHERE id = $1";
+        let row = conn.fetch_one(sql, params![entry]).await?;
+        row.map(|mut row| row.hash()).transpose()
+    }
+
+    /// The entry that has this head, if any; nothing indexes heads.
+    pub async fn audit_entry_of(&self, head: Hash) -> Result<Option<i64>, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT id FROM audit WHERE hash = $1 LIMIT 1";
+        let row = conn.fetch_one(sql, params![head]).await?;
+        row.map(|mut row| row.int()).transpose()
+    }
+
     /// Looks at the whole chain, entry by entry.
     pub async fn verify_audit(&self) -> Result<AuditVerified, Problem> {
         let read = async {
@@ -285,18 +302,8 @@ async fn verify(conn: &mut dyn Connection, last: i64, head: Hash) -> Result<Audi
 }
 
 fn read(mut row: Row) -> Result<(AuditEntry, Hash, Option<Hash>), Error> {
-    let entry = AuditEntry {
-        id: row.int()?,
-        at: row.time()?,
-        kind: row.word()?,
-        actor: row.text()?,
-        action: row.text()?,
-        run: row.opt_word()?,
-        step: row.opt_int()?,
-        reason: row.opt_text()?,
-        detail: row.json()?,
-    };
-    Ok((entry, row.hash()?, row.opt_hash()?))
+    let (entry, hash) = AuditRow::read(&mut row)?;
+    Ok((entry, hash, row.opt_hash()?))
 }
 
 /// An entry that its hash vouches for.

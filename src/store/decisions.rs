@@ -3,9 +3,10 @@
 use super::{
     Error, Store,
     commands::{Decision as Command, Key, Once},
-    engine::{Connection, Param, Row, params},
-    rows::StepRow,
-    tables,
+    engine::{Connection, Param, params},
+    rows::{StepRow, decision::DecisionRow},
+    seal,
+    table::Declared as _,
 };
 use crate::domain::{
     Principal, Problem, RunId,
@@ -98,7 +99,7 @@ pub(super) async fn some(
     rest: &'static str,
     params: Vec<Param>,
 ) -> Result<Vec<Decision>, Error> {
-    let rows = tables::DECISIONS.select(conn, rest, params).await?;
+    let rows = DecisionRow::select(conn, rest, params).await?;
     rows.into_iter().map(decision).collect()
 }
 
@@ -108,24 +109,19 @@ pub(super) async fn shown(
     rest: &'static str,
     params: Vec<Param>,
 ) -> Result<Vec<Decision>, Error> {
-    let rows = tables::DECISIONS.sound_ones(conn, rest, params).await?;
+    let rows = DecisionRow::sound_ones(conn, rest, params).await?;
     rows.into_iter().map(decision).collect()
 }
 
-fn decision(mut row: Row) -> Result<Decision, Error> {
-    let (id, _run) = (row.int()?, row.text()?);
-    let (kind, author, reason) = (row.word()?, row.text()?, row.opt_text()?);
-    let (step, version) = (row.opt_int()?, row.int()?);
-    let body: Decide = row.sealed()?;
+fn decision(row: DecisionRow) -> Result<Decision, Error> {
+    let body: Decide = seal::open(&row.body)?;
     let bare = Decision {
-        at: row.time()?,
-        snapshot: row.opt_int()?,
-        new_run: row.opt_word()?,
-        ..Decision::bare(id, kind, author, version)
+        reason: row.reason,
+        step: row.step,
+        at: row.at,
+        snapshot: row.snapshot,
+        new_run: row.new_run,
+        ..Decision::bare(row.id, row.kind, row.author, row.version)
     };
-    Ok(Decision {
-        reason,
-        step,
-        ..bare.saying(&body)
-    })
+    Ok(bare.saying(&body))
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use std::borrow::Cow;
 
-use super::{error::Error, seal};
+use super::{error::Error, seal, table::Kind};
 use crate::domain::{Hash, Time};
 
 /// One parameter of a statement. A missing value still has a type: PostgreSQL wants to know it.
@@ -13,6 +13,33 @@ pub enum Param {
     Real(Option<f64>),
     Text(Option<String>),
     Bytes(Option<Vec<u8>>),
+}
+
+impl Param {
+    /// Nothing, in a column of this kind.
+    pub fn none(kind: Kind) -> Self {
+        match kind {
+            Kind::Int => Self::Int(None),
+            Kind::Real => Self::Real(None),
+            Kind::Text => Self::Text(None),
+            Kind::Bytes => Self::Bytes(None),
+        }
+    }
+
+    pub fn is_none(&self) -> bool {
+        matches!(
+            self,
+            Self::Int(None) | Self::Real(None) | Self::Text(None) | Self::Bytes(None)
+        )
+    }
+
+    /// The same to be written: what was read as missing has lost its type.
+    pub fn of_kind(self, kind: Kind) -> Self {
+        match self {
+            Self::Text(None) => Self::none(kind),
+            value => value,
+        }
+    }
 }
 
 macro_rules! param_from {
@@ -77,6 +104,11 @@ impl Row {
     /// What was not read yet.
     pub fn rest(self) -> Vec<Param> {
         self.values.collect()
+    }
+
+    /// The same, and it stays to be read.
+    pub fn unread(&self) -> &[Param] {
+        self.values.as_slice()
     }
 
     /// The next columns, which stay to be read.

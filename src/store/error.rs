@@ -6,7 +6,7 @@ use crate::domain::{Code, Problem, Trouble};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The request breaks a rule; nothing was changed (evidence aside).
+    /// The request breaks a rule; nothing was changed.
     #[error("{0}")]
     Refused(#[from] Problem),
     /// The database did not do what it was told.
@@ -17,9 +17,12 @@ pub enum Error {
     /// What is stored does not read back as what was written.
     #[error("damaged: {0}")]
     Damaged(String),
-    /// It came up after the first write: nothing of the command may stay.
-    #[error("{0}")]
-    Midway(Box<Error>),
+    /// The request breaks a rule, and what is named stays written nevertheless: no other refusal keeps anything.
+    #[error("{1}")]
+    RefusedBut(Kept, Problem),
+    /// What a command was prepared from has changed: it has to be prepared again.
+    #[error("the run changed while the request was checked: send it again")]
+    Outdated,
     /// Nothing can be written, whoever asks: a full disk, a lost file.
     #[error("{}", .0.detail())]
     Unwritable(Trouble),
@@ -30,14 +33,18 @@ pub enum Error {
     Setup(String),
 }
 
+/// What a refused command leaves behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// The result of a commit that came after its lease had ended.
+    LateEvidence,
+    /// The end of a lease that was taken over, though the run then waits for an operator and not for a worker.
+    Takeover,
+}
+
 impl Error {
     pub fn damaged(what: impl std::fmt::Display) -> Self {
         Self::Damaged(what.to_string())
-    }
-
-    /// Of a command that has begun to write.
-    pub(super) fn midway(self) -> Self {
-        Self::Midway(Box::new(self))
     }
 
     /// It is the stored data, not the database, that is at fault.
@@ -45,7 +52,6 @@ impl Error {
         match self {
             Self::Damaged(_) => true,
             Self::Refused(problem) => problem.code == Code::Corrupt,
-            Self::Midway(error) => error.is_damage(),
             _ => false,
         }
     }
@@ -54,7 +60,6 @@ impl Error {
     pub(super) fn what(self) -> String {
         match self {
             Self::Damaged(what) => what,
-            Self::Midway(error) => error.what(),
             other => other.to_string(),
         }
     }
@@ -63,7 +68,7 @@ impl Error {
     pub(super) fn spoils_transaction(&self) -> bool {
         matches!(
             self,
-            Self::Database(_) | Self::Migration(_) | Self::Unwritable(_) | Self::Midway(_)
+            Self::Database(_) | Self::Migration(_) | Self::Unwritable(_)
         )
     }
 
@@ -72,7 +77,6 @@ impl Error {
         match self {
             Self::Unwritable(trouble) => Some(*trouble),
             Self::Database(error) => trouble(error),
-            Self::Midway(error) => error.trouble(),
             _ => None,
         }
     }
@@ -89,12 +93,12 @@ impl Error {
     /// What the caller is told; details of the database stay in the log.
     pub fn problem(self) -> Problem {
         match self {
-            Self::Refused(problem) => problem,
-            Self::Midway(error) => error.problem(),
+            Self::Refused(problem) | Self::RefusedBut(_, problem) => problem,
             Self::Damaged(what) => {
                 tracing::error!(%what, "stored data is damaged");
                 Problem::new(Code::Corrupt, format!("stored data is damaged: {what}"))
             }
+            Self::Outdated => Problem::new(Code::Busy, self.to_string()),
             Self::Busy => Problem::new(Code::Busy, "the store is busy; try again shortly"),
             // Logged where it begins and ends, not for each request.
             Self::Unwritable(trouble) => unwritable(trouble),

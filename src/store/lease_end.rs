@@ -5,8 +5,7 @@ use serde_json::json;
 use super::{
     engine::params,
     error::Error,
-    rows::{AttemptRow, RunRow, StepRow, attempt},
-    tables,
+    rows::{AttemptRow, RunRow, StepRow, attempt, lease as leases},
     tx::Tx,
 };
 use crate::domain::{
@@ -26,14 +25,21 @@ pub async fn end(
         LeaseEnd::Expiry => run.expires_at.unwrap_or(tx.now),
         _ => tx.now,
     };
+    // All is read before the first row is written: damage refuses the end while nothing has to be rolled back.
     let open = StepRow::open(tx.conn(), &run.id).await?;
-    let mut in_flight = Vec::new();
-    for step in open
+    let running = open
         .iter()
-        .filter(|step| step.status == StepStatus::Running)
-    {
-        crash(tx, run, step.clone(), at).await?;
+        .filter(|step| step.status == StepStatus::Running);
+    let mut in_flight = Vec::new();
+    let mut crashing = Vec::new();
+    for step in running {
+        let attempt = AttemptRow::load(tx.conn(), &run.id, step.seq, step.attempts).await?;
+        crashing.push((step.clone(), attempt));
         in_flight.push(step.recovery);
+    }
+    amend(tx, run, by, at, body).await?;
+    for (step, attempt) in crashing {
+        crash(tx, run, step, attempt, at).await?;
     }
     run.effects_unknown = open.iter().any(|step| match step.status {
         StepStatus::Running => step.effect.is_some(),
@@ -48,7 +54,7 @@ pub async fn end(
         asks: open.iter().any(asks),
         open_gate: open.iter().any(|step| step.status == StepStatus::Waiting),
     });
-    close(tx, run, by, at, body).await?;
+    closed(tx, run, by, at);
     run.recoveries = ended.recoveries;
     become_status(tx, run, ended.status);
     match ended.status {
@@ -73,19 +79,35 @@ pub async fn close(
     at: Time,
     body: Option<Hash>,
 ) -> Result<(), Error> {
+    amend(tx, run, by, at, body).await?;
+    closed(tx, run, by, at);
+    Ok(())
+}
+
+/// Writes down in the lease's row that it is over.
+async fn amend(
+    tx: &mut Tx,
+    run: &RunRow,
+    by: LeaseEnd,
+    at: Time,
+    body: Option<Hash>,
+) -> Result<(), Error> {
     let key = params![run.id.as_str(), run.epoch.0];
     let ended = vec![
         ("ended_at", at.into()),
         ("ended_by", by.as_str().into()),
         ("body", body.into()),
     ];
-    tables::LEASES.amend(tx.conn(), key, ended).await?;
+    leases::TABLE.amend(tx.conn(), key, ended).await?;
+    Ok(())
+}
+
+fn closed(tx: &mut Tx, run: &mut RunRow, by: LeaseEnd, at: Time) {
     tracing::info!(run = %run.id, epoch = run.epoch.0, by = by.as_str(), "lease ended");
     let data = json!({"epoch": run.epoch, "worker": run.worker, "by": by, "at": at});
     tx.emit(&run.id, None, EventKind::LeaseEnded, data);
     run.expires_at = None;
     run.updated_at = tx.now;
-    Ok(())
 }
 
 /// Changes the status and says so, unless it stays the same.
@@ -99,17 +121,22 @@ pub fn become_status(tx: &mut Tx, run: &mut RunRow, status: RunStatus) {
     tx.emit(&run.id, None, EventKind::RunStatus, data);
 }
 
-async fn crash(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, at: Time) -> Result<(), Error> {
+async fn crash(
+    tx: &mut Tx,
+    run: &mut RunRow,
+    mut step: StepRow,
+    attempt: Option<AttemptRow>,
+    at: Time,
+) -> Result<(), Error> {
     step.status = StepStatus::Crashed;
     step.ended_at = Some(at);
     step.unknown = step.effect.is_some();
-    step.update(tx.conn(), &run.id).await?;
-    if let Some(mut attempt) = AttemptRow::load(tx.conn(), &run.id, step.seq, step.attempts).await?
-    {
+    step.update(tx.conn()).await?;
+    if let Some(mut attempt) = attempt {
         attempt.outcome = Outcome::Crashed;
         attempt.heartbeat_at = run.heartbeat_at;
         attempt.ended_at = Some(at);
-        tx.later(&run.id, &attempt::END, attempt.ended(&run.id, None));
+        tx.later(&run.id, &attempt::END, attempt.ended(None));
     }
     run.is_at(&step);
     tracing::warn!(run = %run.id, step = step.seq, key = %step.key, "step crashed mid-flight");

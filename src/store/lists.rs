@@ -2,12 +2,12 @@
 //! many runs there are.
 
 mod found;
+mod index_range;
 mod needs;
 #[cfg(test)]
-mod plans;
+mod query_plans;
 mod search;
 mod source;
-mod vein;
 mod walk;
 
 use super::{Error, Store, engine::params, rows::RunRow};

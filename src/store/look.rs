@@ -20,7 +20,7 @@ use crate::domain::{
     tree::Tree,
     views::{
         diff_sheet::{DiffQuery, DiffSheet, Side},
-        state_tree::{self, Branch, BranchPage, Only, StateView},
+        state_view::{self, Branch, BranchPage, Only, StateView},
         words,
     },
     wire::{
@@ -189,7 +189,7 @@ impl Store {
                 && it.snapshot > Some(own)
         };
         let before = |it: &&Decision| it.snapshot == Some(own);
-        let edit = made.iter().filter(here).next_back();
+        let edit = made.iter().rfind(here);
         let edit = edit.or(made.iter().find(before)).and_then(Decision::edit);
         Ok(Stand {
             snapshot: edit.as_ref().map_or(own, |edit| edit.snapshot),
@@ -253,7 +253,7 @@ impl Store {
             created_at: state.created_at,
             hash: state.hash,
             root: Branch::of(None, String::new(), &state.tree),
-            page: state_tree::below(&state.tree, "", &Only::All, 0),
+            page: state_view::below(&state.tree, "", &Only::All, 0),
         })
     }
 
@@ -274,7 +274,7 @@ impl Store {
                 len: usize::try_from(len).unwrap_or(0),
             },
         };
-        Ok(state_tree::below(
+        Ok(state_view::below(
             at(&state.tree, path)?,
             path,
             &only,
@@ -294,7 +294,7 @@ impl Store {
         let compared = self.compare(run, query).await?;
         let old = at(&compared.from.2.tree, old_path)?;
         let new = at(&compared.to.2.tree, path)?;
-        Ok(state_tree::below(new, path, &Only::SameAs(old), after))
+        Ok(state_view::below(new, path, &Only::SameAs(old), after))
     }
 
     /// Values of a state that hold this text, or whose key does.
@@ -306,7 +306,7 @@ impl Store {
         after: i64,
     ) -> Result<BranchPage, Problem> {
         let state = self.state(run, n).await?;
-        Ok(state_tree::find(&state.tree, text, after))
+        Ok(state_view::find(&state.tree, text, after))
     }
 
     /// One value of a state as JSON, if it is one that can be copied by hand.

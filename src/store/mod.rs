@@ -5,6 +5,7 @@
 pub mod access;
 pub mod audit;
 mod bulk;
+mod cache;
 pub mod commands;
 mod content;
 mod decisions;
@@ -15,6 +16,7 @@ pub mod follow;
 mod fresh;
 mod health;
 mod inbox;
+mod json_schema;
 mod lease_end;
 mod lent;
 mod lists;
@@ -25,11 +27,11 @@ mod plan;
 mod postgres;
 mod reads;
 mod rows;
-mod schema;
 mod seal;
 mod snapshots;
 mod sqlite;
 mod steps;
+mod table;
 mod tables;
 mod timeline;
 mod tx;
@@ -39,7 +41,7 @@ mod warm;
 mod workers;
 mod writer;
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 use tokio::sync::watch;
 
 pub use error::Error;
@@ -50,6 +52,7 @@ use crate::{
     aside::{LONG, aside, aside_with},
     domain::{
         RunId, Time, Trouble,
+        nouns::lifetime::Lifetime,
         tree::StateMax,
         wire::protocol::{STATE_MAX, VALUES_MAX},
     },
@@ -60,6 +63,9 @@ use rows::{Opened, RunRow, StoredContent};
 use snapshots::Held;
 use warm::Warm;
 use writer::Writer;
+
+/// How often a command is prepared while others change what it is prepared from.
+const PREPARED_MAX: usize = 5;
 
 /// What was read, unless it is damaged: what is prepared from it is then left to the command, which refuses.
 fn sound<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
@@ -78,7 +84,7 @@ pub struct Store {
     health: Arc<Health>,
     warm: Arc<Warm>,
     state_max: StateMax,
-    schemas: schema::Checker,
+    schemas: json_schema::Checker,
     /// The newest event number that this process knows of.
     head: watch::Receiver<i64>,
     wake: watch::Sender<i64>,
@@ -86,6 +92,8 @@ pub struct Store {
     looked: look::Looked,
     whole: verify::Whole,
     repeats: audit::Repeats,
+    /// A session that nothing was heard of for so long is over.
+    session_idle: Lifetime,
 }
 
 impl Store {
@@ -94,6 +102,14 @@ impl Store {
         let store = Self::connect(url, STATE_MAX).await?;
         store.migrate().await?;
         Ok(store)
+    }
+
+    /// The file of an embedded store, if it is not there: to open it would make a new one.
+    pub fn missing(url: &str) -> Result<Option<PathBuf>, Error> {
+        match url.split_once(':') {
+            Some(("sqlite", _)) => sqlite::missing(url),
+            _ => Ok(None),
+        }
     }
 
     /// Opens without migrating.
@@ -136,14 +152,21 @@ impl Store {
             health,
             warm,
             state_max,
-            schemas: schema::Checker::default(),
+            schemas: json_schema::Checker::default(),
             head,
             wake,
             recent: timeline::Recent::default(),
             looked: look::Looked::default(),
             whole: verify::Whole::default(),
             repeats: audit::Repeats::default(),
+            session_idle: access::SESSION_IDLE,
         })
+    }
+
+    /// With another idle time-out of sessions than the usual one.
+    pub fn with_session_idle(mut self, idle: Lifetime) -> Self {
+        self.session_idle = idle;
+        self
     }
 
     pub async fn migrate(&self) -> Result<(), Error> {
@@ -206,10 +229,18 @@ impl Store {
         self.engine.read().await?.now().await
     }
 
-    /// Prepares the command, then lets the writer apply it.
+    /// Prepares the command, then lets the writer apply it; again, if what it was prepared from has changed meanwhile.
     pub async fn write<C: Command>(&self, mut command: C) -> Result<C::Answer, Error> {
+        for _ in 1..PREPARED_MAX {
+            command.prepare(self).await?;
+            let written = self.writer.write(command).await?;
+            match written.answer {
+                Err(Error::Outdated) => command = written.command,
+                answer => return answer,
+            }
+        }
         command.prepare(self).await?;
-        self.writer.write(command).await
+        self.writer.write(command).await?.answer
     }
 
     /// The run's newest state, read before the writer needs it and kept at hand for it: a large one takes seconds.

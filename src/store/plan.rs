@@ -1,28 +1,29 @@
 //! The facts that a resume plan is made from. Plain commits are counted, not read: the cost follows what is notable.
 
-use serde_json::Value;
-use std::collections::BTreeSet;
+mod checked;
+mod effects;
 
 use super::{
     Error, Store, decisions,
-    engine::{Connection, Row, params, read_json},
-    rows::{Announcements, AttemptRow, RunRow, StepRow, step_columns},
-    tables,
+    engine::{Connection, params},
+    rows::{Announcements, AttemptRow, RunRow, StepRow, reference::RefRow, step_columns},
+    table::Declared as _,
     undone::not_undone,
 };
 use crate::domain::{
-    Hash, Problem, RunId, StepStatus, Time,
+    Problem, RunId, StepStatus, Time,
     nouns::worker::ASKS_MS,
     rules::{
         decision::{Decision, DecisionKind, EditMark},
         plan::{
-            Checked, Facts, LeftBehind, Plan, PlanQuery, RefFacts, Saved, StepFacts, Taker,
-            left_behind, plan,
+            Checked, Facts, LeftBehind, Plan, PlanQuery, RefFacts, Saved, StepFacts, Taker, plan,
         },
     },
     views::diff_sheet::DiffQuery,
     wire::protocol::Choice,
 };
+use checked::checked;
+pub(super) use effects::{beyond, effects_from, effects_not_shared};
 
 /// Steps that are lines of their own at most, and those whose attempts are read.
 const NOTABLE_MAX: i64 = 10_000;
@@ -31,10 +32,6 @@ const EDITS_MAX: i64 = 200;
 /// Edits whose changes are counted.
 const COUNTED_MAX: usize = 10;
 const REFS_MAX: i64 = 256;
-/// Replayed results that one look checks against their hashes.
-const CHECKED_MAX: i64 = 500;
-const CHECKED_BYTES: usize = 8 << 20;
-const STRIDE: i64 = 50;
 
 pub(super) const NOTABLE: &str = concat!(
     "SELECT ",
@@ -43,23 +40,11 @@ pub(super) const NOTABLE: &str = concat!(
      OR attempts > 1 OR decision IS NOT NULL) \
      AND (status <> 'committed' OR given = 1 OR decision IS NOT NULL) ORDER BY seq LIMIT $2"
 );
-pub(super) const EFFECTS: &str = concat!(
-    "SELECT ",
-    step_columns!(),
-    " FROM steps WHERE run = $1 AND seq >= $2 AND effect IS NOT NULL ORDER BY seq LIMIT $3"
-);
 const EDITS: &str = "WHERE run = $1 AND snapshot IS NOT NULL ORDER BY id DESC LIMIT $2";
 const REFS: &str = "WHERE run = $1 ORDER BY uri LIMIT $2";
-const RESULTS: &str = concat!(
-    "SELECT result, result_hash, ",
-    step_columns!(),
-    " FROM steps WHERE run = $1 AND seq >= $2 AND seq <= $3"
-);
-const BEYOND: &str = "SELECT CAST(SUM(a.ended_at - a.begun_at) AS BIGINT), SUM(s.cost_usd) FROM attempts a \
-     JOIN steps s ON s.run = a.run AND s.seq = a.seq WHERE a.run = $1 AND a.seq >= $2 AND a.outcome = 'committed' \
-     AND s.status = 'committed' AND s.decision IS NULL";
 
 /// All that is read for a plan.
+#[derive(Clone)]
 pub(super) struct Read {
     steps: Vec<StepFacts>,
     announced: Vec<crate::domain::nouns::run::Announced>,
@@ -67,7 +52,7 @@ pub(super) struct Read {
     refs: Vec<RefFacts>,
     taker: Taker,
     integrity: Checked,
-    now: Time,
+    pub now: Time,
 }
 
 impl Store {
@@ -180,52 +165,6 @@ async fn ahead(
     Ok(plan)
 }
 
-/// The effects from this step on that are not undone.
-pub(super) async fn effects_from(
-    conn: &mut dyn Connection,
-    run: &RunRow,
-    from: i64,
-    now: Time,
-) -> Result<Vec<LeftBehind>, Error> {
-    let params = params![run.id.as_str(), from, NOTABLE_MAX];
-    let rows = StepRow::all(conn, EFFECTS, params).await?;
-    let (damaged, sound): (Vec<_>, Vec<_>) = rows.iter().partition(|step| step.damaged);
-    let steps: Vec<_> = sound.iter().map(|step| facts(&run.id, step)).collect();
-    let mut left = left_behind(&steps, now);
-    left.extend(damaged.iter().map(|step| LeftBehind::damaged(step.seq)));
-    left.sort_by_key(|it| it.seq);
-    Ok(left)
-}
-
-/// What a fork from before this step does not share: later effects, and earlier ones that are open.
-pub(super) async fn effects_not_shared(
-    conn: &mut dyn Connection,
-    run: &RunRow,
-    from: i64,
-    now: Time,
-) -> Result<Vec<LeftBehind>, Error> {
-    let open = StepRow::open_listed(conn, &run.id).await?;
-    let before = open.into_iter().filter(|step| step.seq < from);
-    let before = before.map(|step| Ok(facts(&run.id, &step.undamaged()?)));
-    let before = before.collect::<Result<Vec<_>, Error>>()?;
-    let mut left = left_behind(&before, now);
-    left.extend(effects_from(conn, run, from, now).await?);
-    Ok(left)
-}
-
-/// What committed steps from this one on took, in microseconds, and cost.
-pub(super) async fn beyond(
-    conn: &mut dyn Connection,
-    run: &RunRow,
-    from: i64,
-) -> Result<(i64, Option<f64>), Error> {
-    let row = conn
-        .fetch_one(BEYOND, params![run.id.as_str(), from])
-        .await?;
-    let mut row = row.ok_or_else(|| Error::damaged("a sum is missing"))?;
-    Ok((row.opt_int()?.unwrap_or(0), row.opt_real()?))
-}
-
 impl Read {
     /// `whole`: with what only a reader looks at, who is told which steps are damaged. Nobody acts on those.
     pub async fn of(
@@ -275,7 +214,8 @@ impl Read {
         }
     }
 
-    /// Refuses to act on a plan of steps that are damaged, as far as one look goes.
+    /// Refuses to act on a plan where one of the newest steps is damaged. It hashes up to 8 MiB of results: nothing for
+    /// the writer.
     pub async fn sound(&self, conn: &mut dyn Connection, run: &RunRow) -> Result<(), Error> {
         let found = checked(conn, run, &self.steps, Vec::new()).await?;
         match found.damaged.first() {
@@ -385,21 +325,16 @@ async fn edits(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<EditMark>,
 
 async fn refs(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<RefFacts>, Error> {
     let params = params![run.id.as_str(), REFS_MAX];
-    let rows = tables::REFS.select(conn, REFS, params).await?;
-    let read = |mut row: Row| {
-        let _run = row.text()?;
-        let (uri, was, hash) = (row.text()?, row.text()?, row.text()?);
-        let (first, epoch) = (row.int()?, row.int()?);
-        Ok(RefFacts {
-            uri,
-            was,
-            hash,
-            checked_at: row.time()?,
-            checked_by: row.text()?,
-            again: epoch == run.epoch.0 && first < epoch,
-        })
+    let rows = RefRow::select(conn, REFS, params).await?;
+    let facts = |row: RefRow| RefFacts {
+        again: row.epoch == run.epoch && row.first < row.epoch,
+        uri: row.uri,
+        was: row.was,
+        hash: row.hash,
+        checked_at: row.checked_at,
+        checked_by: row.checked_by,
     };
-    rows.into_iter().map(read).collect()
+    Ok(rows.into_iter().map(facts).collect())
 }
 
 async fn taker(conn: &mut dyn Connection, agent: &str, now: Time) -> Result<Taker, Error> {
@@ -421,80 +356,4 @@ async fn taker(conn: &mut dyn Connection, agent: &str, now: Time) -> Result<Take
         version,
         model,
     })
-}
-
-/// Checks the newest steps that will be replayed, as far as one look goes; with those that are known as damaged.
-async fn checked(
-    conn: &mut dyn Connection,
-    run: &RunRow,
-    steps: &[StepFacts],
-    damaged: Vec<i64>,
-) -> Result<Checked, Error> {
-    let mut found = Checked {
-        of: run.committed,
-        damaged,
-        ..Checked::default()
-    };
-    // Steps that the index of notable ones does not know of.
-    let mut unknown = Vec::new();
-    let (mut last, mut bytes) = (run.steps, 0);
-    while last > (run.steps - CHECKED_MAX).max(0) && bytes < CHECKED_BYTES {
-        let first = (last - STRIDE).max(0) + 1;
-        let rows = conn
-            .fetch(RESULTS, params![run.id.as_str(), first, last])
-            .await?;
-        let mut missing: BTreeSet<i64> = (first..=last).collect();
-        last = first - 1;
-        for mut row in rows {
-            let result = row.opt_text().and_then(|text| Ok((text, row.opt_hash()?)));
-            for step in StepRow::listed(vec![row])? {
-                missing.remove(&step.seq);
-                let known = |it: &StepFacts| it.seq == step.seq;
-                if is_notable(&step) && !step.damaged && !steps.iter().any(known) {
-                    unknown.push(step.seq);
-                }
-                if !step.damaged && step.status != StepStatus::Committed {
-                    continue;
-                }
-                match &result {
-                    Ok((text, hash)) if !step.damaged && matches(text.as_deref(), *hash) => {
-                        found.good += 1;
-                    }
-                    _ => found.damaged.push(step.seq),
-                }
-                bytes += result
-                    .as_ref()
-                    .map_or(0, |(text, _)| text.as_ref().map_or(0, String::len));
-            }
-        }
-        found.damaged.extend(missing);
-    }
-    // Unless there were more than are read, or something happened in between.
-    if !unknown.is_empty() && (steps.len() as i64) < NOTABLE_MAX {
-        let now = RunRow::load(conn, &run.id).await?;
-        let still = |now: &RunRow| (now.version, now.updated_at) == (run.version, run.updated_at);
-        if now.as_ref().is_some_and(still) {
-            found.damaged.extend(unknown);
-        }
-    }
-    found.damaged.sort_unstable();
-    found.damaged.dedup();
-    Ok(found)
-}
-
-/// What [`NOTABLE`] finds.
-fn is_notable(step: &StepRow) -> bool {
-    match step.status {
-        StepStatus::Committed => step.given || step.decision.is_some(),
-        status => !matches!(status, StepStatus::Pending | StepStatus::Running),
-    }
-}
-
-/// A stored result is what its hash says.
-fn matches(result: Option<&str>, hash: Option<Hash>) -> bool {
-    match result.map(read_json::<Value>) {
-        None => hash.is_none(),
-        Some(Ok(value)) => hash == Some(Hash::of(&value)),
-        Some(Err(_)) => false,
-    }
 }

@@ -5,7 +5,11 @@ use super::{
     commands::Reap,
     decisions,
     engine::{Connection, Row, params},
-    rows::{AttemptRow, RunRow, StepRow, read_log},
+    rows::{
+        AttemptRow, RunRow, StepRow,
+        event::{EventRow, linked_events},
+        read_log,
+    },
     snapshots,
 };
 use crate::domain::{
@@ -122,10 +126,8 @@ impl Store {
     ) -> Result<EventPage, Error> {
         let mut conn = self.engine.read().await?;
         // Each event comes with the hash of the one before it: the link between them is checked.
-        let all = "SELECT e.id, e.run, e.seq, e.kind, e.at, e.data, e.hash, p.hash FROM events e \
-             LEFT JOIN events p ON p.id = e.id - 1 WHERE e.id > $1 ORDER BY e.id LIMIT $2";
-        let of_run = "SELECT e.id, e.run, e.seq, e.kind, e.at, e.data, e.hash, p.hash FROM events e \
-             LEFT JOIN events p ON p.id = e.id - 1 WHERE e.run = $3 AND e.id > $1 ORDER BY e.id LIMIT $2";
+        let all = linked_events!("id > $1 ORDER BY id LIMIT $2");
+        let of_run = linked_events!("run = $3 AND id > $1 ORDER BY id LIMIT $2");
         let rows = match run {
             None => conn.fetch(all, params![after, limit]).await?,
             Some(run) => {
@@ -253,15 +255,8 @@ async fn find(conn: &mut dyn Connection, id: &RunId) -> Result<RunRow, Error> {
 
 /// An event that its hash vouches for.
 fn event(mut row: Row) -> Result<Event, Error> {
-    let event = Event {
-        id: row.int()?,
-        run: row.word()?,
-        seq: row.opt_int()?,
-        kind: row.word()?,
-        at: row.time()?,
-        data: row.json()?,
-    };
-    let (hash, before) = (row.hash()?, row.opt_hash()?.unwrap_or_default());
+    let (event, hash) = EventRow::read(&mut row)?;
+    let before = row.opt_hash()?.unwrap_or_default();
     match event.link(before) == hash {
         true => Ok(event),
         false => Err(Error::damaged(format!(

@@ -8,7 +8,7 @@ use sqlx::{
         SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
     },
 };
-use std::{str::FromStr, sync::Arc, time::Duration};
+use std::{path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
 use super::{
     driver::driver,
@@ -45,6 +45,13 @@ pub struct SqliteEngine {
     /// the files at the store's path stay the ones that are open.
     anchor: tokio::sync::Mutex<Option<SqliteConnection>>,
     files: Arc<Files>,
+}
+
+/// The file that this URL names, if it is not there.
+pub fn missing(url: &str) -> Result<Option<PathBuf>, Error> {
+    let options = SqliteConnectOptions::from_str(url)?;
+    let file = options.get_filename();
+    Ok(files::missing(file).then(|| file.to_owned()))
 }
 
 impl SqliteEngine {

@@ -1,5 +1,10 @@
 //! One writing transaction: many commands may share it. Runs are loaded once, changed in memory and written at
 //! the end together with their events; states taken from the warm ones go back only when it is committed.
+//!
+//! A command leaves all that it writes or nothing: see `tx/whole.rs`.
+
+mod counted;
+mod whole;
 
 use serde_json::Value;
 use std::{
@@ -9,42 +14,41 @@ use std::{
 
 use super::{
     bulk::Bulk,
-    engine::{CommitError, Connection, Engine, Param, Transaction, params},
+    engine::{CommitError, Connection, Engine, Param, params},
     error::Error,
     lease_end,
-    rows::{RunRow, attempt, run, step, text},
+    rows::{RunContent, RunRow, attempt, audited, event, run, step, term},
     snapshots::{self, Held},
-    tables,
     warm::Warm,
 };
+use counted::Counted;
+pub use whole::Undone;
+use whole::{Mark, Undo};
+
 use crate::domain::{
     Event, EventKind, Hash, Problem, RunDetail, RunId, Time, nouns::audit::AuditEntry,
     rules::lease::LeaseEnd, tree::StateMax, views::terms::terms,
 };
 
-static EVENTS: Bulk = Bulk {
-    before: "INSERT INTO events (id, run, seq, kind, at, data, hash) VALUES ",
-    columns: 7,
-    after: "",
-};
-
-/// A term that a run has already is no news.
-static TERMS: Bulk = Bulk {
-    before: "INSERT INTO terms (ord, term, seal) VALUES ",
-    columns: 3,
-    after: " ON CONFLICT DO NOTHING",
-};
 /// Terms of one text that count: a message of a megabyte is not an index.
 const TEXT_TERMS_MAX: usize = 24;
 
-static AUDIT: Bulk = Bulk {
-    before: "INSERT INTO audit (id, at, kind, actor, action, run, step, reason, detail, hash) VALUES ",
-    columns: 10,
-    after: "",
-};
+/// Rows that are written later by one statement, and how many of the kind were written before.
+struct Queue {
+    bulk: &'static Bulk,
+    rows: Vec<Vec<Param>>,
+    written: usize,
+}
+
+impl Queue {
+    /// Rows that were ever put here.
+    fn count(&self) -> usize {
+        self.written + self.rows.len()
+    }
+}
 
 pub struct Tx {
-    conn: Box<dyn Transaction>,
+    conn: Counted,
     pub now: Time,
     event: i64,
     head: Hash,
@@ -54,13 +58,16 @@ pub struct Tx {
     events: Vec<(Event, Hash)>,
     runs: HashMap<RunId, (RunRow, bool)>,
     /// Rows that are written at the end, statement by statement, and the runs they belong to.
-    rows: [(&'static Bulk, Vec<Vec<Param>>); 5],
+    rows: [Queue; 5],
     touched: HashSet<RunId>,
     states: HashMap<RunId, Held>,
     /// Terms that runs are found by from now on.
     terms: HashSet<(i64, String)>,
     warm: Arc<Warm>,
     pub state_max: StateMax,
+    /// Where the command that is being applied began, and how to take back what it changed here since.
+    began: Mark,
+    undo: Vec<Undo>,
 }
 
 impl Tx {
@@ -69,7 +76,7 @@ impl Tx {
         warm: Arc<Warm>,
         state_max: StateMax,
     ) -> Result<Self, Error> {
-        let mut conn = engine.write().await?;
+        let mut conn = Counted::new(engine.write().await?);
         let row = conn
             .fetch_one(
                 "SELECT event, head, audit, audit_head FROM counter WHERE id = 1",
@@ -93,17 +100,24 @@ impl Tx {
                 &step::SETTLE,
                 &attempt::END,
             ]
-            .map(|bulk| (bulk, Vec::new())),
+            .map(|bulk| Queue {
+                bulk,
+                rows: Vec::new(),
+                written: 0,
+            }),
             touched: HashSet::new(),
             states: HashMap::new(),
             terms: HashSet::new(),
             warm,
             state_max,
+            began: Mark::default(),
+            undo: Vec::new(),
         })
     }
 
+    /// What is executed by it counts as written by the command that is being applied.
     pub fn conn(&mut self) -> &mut dyn Connection {
-        &mut *self.conn
+        &mut self.conn
     }
 
     /// A run as it is now: a lease that ran out has ended, whoever looks first.
@@ -120,8 +134,12 @@ impl Tx {
         }
         match self.stored_run(id).await? {
             Some(mut run) if run.overdue(self.now) => {
+                let first = self.has_written_nothing();
                 lease_end::end(self, &mut run, LeaseEnd::Expiry, None).await?;
                 self.save(&run);
+                if first {
+                    self.begin_here();
+                }
                 Ok(Some(run))
             }
             known => Ok(known),
@@ -132,27 +150,32 @@ impl Tx {
     pub async fn stored_run(&mut self, id: &RunId) -> Result<Option<RunRow>, Error> {
         match self.runs.get(id) {
             Some((row, _)) => Ok(Some(row.clone())),
-            None => RunRow::load(&mut *self.conn, id).await,
+            None => RunRow::load(&mut self.conn, id).await,
         }
     }
 
     /// Keeps a changed run; it is written when the transaction ends.
     pub fn save(&mut self, run: &RunRow) {
-        self.runs.insert(run.id.clone(), (run.clone(), true));
+        let before = self.runs.insert(run.id.clone(), (run.clone(), true));
+        self.undo
+            .push(Undo::Run(run.id.clone(), before.map(Box::new)));
     }
 
     /// Writes a row at the end of the transaction, or before the next command on the same run.
     pub fn later(&mut self, run: &RunId, bulk: &'static Bulk, row: Vec<Param>) {
         self.touched.insert(run.clone());
-        if let Some((_, rows)) = self.rows.iter_mut().find(|(it, _)| std::ptr::eq(*it, bulk)) {
-            rows.push(row);
+        let mut queues = self.rows.iter_mut();
+        if let Some(queue) = queues.find(|it| std::ptr::eq(it.bulk, bulk)) {
+            queue.rows.push(row);
         }
     }
 
     /// New rows before changes of rows, steps before their attempts.
     pub async fn flush_rows(&mut self) -> Result<(), Error> {
-        for (bulk, rows) in &mut self.rows {
-            bulk.execute(&mut *self.conn, std::mem::take(rows)).await?;
+        for queue in &mut self.rows {
+            let rows = std::mem::take(&mut queue.rows);
+            queue.written += rows.len();
+            queue.bulk.execute(self.conn.for_the_group(), rows).await?;
         }
         self.touched.clear();
         Ok(())
@@ -165,38 +188,51 @@ impl Tx {
             *dirty = false;
             run.updated()
         });
-        run::UPDATE.execute(&mut *self.conn, rows.collect()).await?;
+        let rows: Vec<_> = rows.collect();
+        match self.has_saved() {
+            true => run::UPDATE.execute(&mut self.conn, rows).await?,
+            // None of them is the command's that is being applied.
+            false => run::UPDATE.execute(self.conn.for_the_group(), rows).await?,
+        }
         Ok(())
     }
 
     /// The run's newest state; give it back with [`Tx::hold`].
     pub async fn state(&mut self, run: &RunRow) -> Result<Held, Error> {
-        if let Entry::Occupied(held) = self.states.entry(run.id.clone()) {
+        self.remember_state(&run.id, Some(run.hash));
+        if let Entry::Occupied(held) = self.states.entry(run.id.clone())
+            && held.get().hash == run.hash
+        {
             return Ok(held.remove());
         }
         match self.warm.take(&run.id, run.snapshot, run.hash) {
             Some(held) => Ok(held),
             None if self.touched.contains(&run.id) => {
                 self.flush_rows().await?;
-                snapshots::load(&mut *self.conn, &run.id, run.snapshot, run.hash).await
+                snapshots::load(&mut self.conn, &run.id, run.snapshot, run.hash).await
             }
-            None => snapshots::load(&mut *self.conn, &run.id, run.snapshot, run.hash).await,
+            None => snapshots::load(&mut self.conn, &run.id, run.snapshot, run.hash).await,
         }
     }
 
-    /// The run with what only its own page needs. What is large was opened before the transaction, and counts if it is
-    /// still what is stored.
+    /// The run with what only its own page needs.
     pub async fn detail(&mut self, run: &RunRow) -> Result<RunDetail, Error> {
-        let stored = run.stored_content(&mut *self.conn).await?;
+        let content = self.content(run).await?;
+        run.detail_of(&mut self.conn, content).await
+    }
+
+    /// What is in a run and may be large. It was opened before the transaction, and counts if it is still what is stored.
+    pub async fn content(&mut self, run: &RunRow) -> Result<RunContent, Error> {
+        let stored = run.stored_content(&mut self.conn).await?;
         let known = self.warm.content(&run.id);
-        let content = match known.filter(|it| it.stored == stored) {
-            Some(known) => known.content.clone(),
-            None => stored.open()?,
-        };
-        run.detail_of(&mut *self.conn, content).await
+        match known.filter(|it| it.stored == stored) {
+            Some(known) => Ok(known.content.clone()),
+            None => stored.open(),
+        }
     }
 
     pub fn hold(&mut self, run: &RunId, held: Held) {
+        self.remember_state(run, None);
         self.states.insert(run.clone(), held);
     }
 
@@ -204,16 +240,25 @@ impl Tx {
     pub fn mention(&mut self, ord: i64, text: &str) {
         // Read no further than the words that count.
         let end = text.char_indices().nth(1_000).map_or(text.len(), |it| it.0);
-        let new = terms(&text[..end])
-            .into_iter()
-            .take(TEXT_TERMS_MAX)
-            .filter(|term| !self.warm.knows_term(ord, term));
-        self.terms.extend(new.map(|term| (ord, term)));
+        for term in terms(&text[..end]).into_iter().take(TEXT_TERMS_MAX) {
+            if !self.warm.knows_term(ord, &term) && self.terms.insert((ord, term.clone())) {
+                self.undo.push(Undo::Term((ord, term)));
+            }
+        }
     }
 
     /// The next number of the one counter: orders runs and decisions too.
     pub fn next_event(&self) -> i64 {
         self.event + 1
+    }
+
+    /// The number of the newest event of a run, with what earlier commands of the group are about to write.
+    pub async fn newest_event(&mut self, run: &RunId) -> Result<i64, Error> {
+        let mut latest = self.events.iter().rev();
+        match latest.find(|(event, _)| event.run == *run) {
+            Some((event, _)) => Ok(event.id),
+            None => newest_event(&mut self.conn, run).await,
+        }
     }
 
     pub fn emit(&mut self, run: &RunId, seq: Option<i64>, kind: EventKind, data: Value) {
@@ -235,27 +280,18 @@ impl Tx {
         let (last, head) = self.audited;
         (entry.id, entry.at) = (last + 1, self.now);
         self.audited = (entry.id, entry.link(head));
-        self.audit.push(params![
-            entry.id,
-            entry.at,
-            entry.kind.as_str(),
-            entry.actor,
-            entry.action,
-            entry.run.as_ref().map(|run| run.as_str()),
-            entry.step,
-            entry.reason,
-            text(&entry.detail),
-            self.audited.1,
-        ]);
+        let values = audited::AuditRow::from(entry).values();
+        self.audit
+            .push(audited::INSERT.link(values, self.audited.1));
     }
 
     /// Writes what is pending and commits; answers the newest event number.
     pub async fn commit(mut self) -> Result<i64, CommitError> {
         if let Err(error) = self.flush().await {
-            self.conn.rollback().await;
+            self.rollback().await;
             return Err(CommitError::RolledBack(error));
         }
-        self.conn.commit().await?;
+        self.conn.into_inner().commit().await?;
         for (run, held) in self.states {
             self.warm.put(run, held);
         }
@@ -264,7 +300,7 @@ impl Tx {
     }
 
     pub async fn rollback(self) {
-        self.conn.rollback().await;
+        self.conn.into_inner().rollback().await;
     }
 
     async fn flush(&mut self) -> Result<(), Error> {
@@ -273,11 +309,11 @@ impl Tx {
         let rows = self
             .terms
             .iter()
-            .map(|(ord, term)| tables::TERMS.row(params![*ord, term.as_str()]));
-        TERMS.execute(&mut *self.conn, rows.collect()).await?;
+            .map(|(ord, term)| term::INSERT.row(params![*ord, term.as_str()], params![]));
+        term::INSERT.execute(&mut self.conn, rows.collect()).await?;
         if !self.audit.is_empty() {
-            AUDIT
-                .execute(&mut *self.conn, std::mem::take(&mut self.audit))
+            audited::INSERT
+                .execute(&mut self.conn, std::mem::take(&mut self.audit))
                 .await?;
             let sql = "UPDATE counter SET audit = $1, audit_head = $2 WHERE id = 1";
             let (last, head) = self.audited;
@@ -287,21 +323,25 @@ impl Tx {
             return Ok(());
         }
         let rows = self.events.drain(..).map(|(event, hash)| {
-            params![
-                event.id,
-                event.run.as_str(),
-                event.seq,
-                event.kind.as_str(),
-                event.at,
-                text(&event.data),
-                hash,
-            ]
+            let values = event::EventRow::from(event).values();
+            event::INSERT.link(values, hash)
         });
-        EVENTS.execute(&mut *self.conn, rows.collect()).await?;
+        event::INSERT
+            .execute(&mut self.conn, rows.collect())
+            .await?;
         let sql = "UPDATE counter SET event = $1, head = $2 WHERE id = 1";
         self.conn
             .execute(sql, params![self.event, self.head])
             .await?;
         Ok(())
     }
+}
+
+/// The number of the newest event of a run: what was read before it and what is read after it is the same as long as
+/// it stays, because everything that happens to a run's steps is an event.
+pub async fn newest_event(conn: &mut dyn Connection, run: &RunId) -> Result<i64, Error> {
+    let sql = "SELECT MAX(id) FROM events WHERE run = $1";
+    let row = conn.fetch_one(sql, params![run.as_str()]).await?;
+    let newest = row.map(|mut row| row.opt_int()).transpose()?;
+    Ok(newest.flatten().unwrap_or(0))
 }

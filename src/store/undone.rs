@@ -5,8 +5,8 @@ use super::{
     Error, Store, decisions,
     engine::{Connection, params},
     plan::{Read, facts},
-    rows::{RunRow, StepRow},
-    sound, tables,
+    rows::{RunRow, StepRow, lease::LeaseRow},
+    sound,
 };
 use crate::domain::{
     Problem, RunId, RunStatus, Time,
@@ -65,12 +65,12 @@ async fn lease_ended(
 ) -> Result<Option<(Time, LeaseEnd)>, Error> {
     let newest = "WHERE run = $1 ORDER BY epoch DESC LIMIT 1";
     let params = params![run.id.as_str()];
-    let rows = tables::LEASES.sound_ones(conn, newest, params).await?;
-    let Some(mut row) = rows.into_iter().next() else {
-        return Ok(None);
-    };
-    row.skip(6)?;
-    Ok(row.opt_time()?.zip(row.opt_word()?))
+    let leases = LeaseRow::sound_ones(conn, newest, params).await?;
+    let ended = leases.into_iter().next().and_then(|lease| {
+        let by = lease.ended_by?.parse().ok()?;
+        Some((lease.ended_at?, by))
+    });
+    Ok(ended)
 }
 
 /// The effects that were left behind and named as such, as they are known now.

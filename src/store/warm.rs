@@ -3,12 +3,16 @@
 //! An entry counts only if the run's row names the same snapshot and hash: another server may have written.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet, VecDeque},
+    collections::{BTreeMap, HashMap, HashSet},
     hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::{Arc, Mutex},
 };
 
-use super::{rows::Opened, snapshots::Held};
+use super::{
+    cache::{Cache, bounded},
+    rows::Opened,
+    snapshots::Held,
+};
 use crate::domain::{Hash, RunId};
 
 /// A tree takes several times its JSON; this bounds the JSON.
@@ -16,14 +20,28 @@ const BYTES_MAX: usize = 64 << 20;
 
 /// Bytes in memory of what else is large in runs.
 const CONTENT_MAX: usize = 128 << 20;
+const CONTENTS: usize = 1_024;
 
 /// Terms of one run that are kept; the ones after are not searched for.
 const RUN_TERMS_MAX: usize = 200;
 /// Terms known of all warm runs together; past it they are forgotten, and written again where they are met again.
 const TERMS_MAX: usize = 200_000;
 
-#[derive(Default)]
-pub struct Warm(Mutex<Inner>);
+pub struct Warm {
+    inner: Mutex<Inner>,
+    /// Runs with large inputs or results, as they were opened.
+    contents: Cache<RunId, Arc<Opened>>,
+}
+
+impl Default for Warm {
+    fn default() -> Self {
+        let bytes = |opened: &Arc<Opened>| opened.bytes();
+        Self {
+            inner: Mutex::default(),
+            contents: bounded(CONTENTS, CONTENT_MAX, bytes),
+        }
+    }
+}
 
 #[derive(Default)]
 struct Inner {
@@ -32,52 +50,34 @@ struct Inner {
     order: BTreeMap<u64, RunId>,
     bytes: usize,
     used: u64,
-    /// Runs with large inputs or results, as they were opened, the oldest first, with what each takes.
-    contents: VecDeque<(RunId, Arc<Opened>, usize)>,
     terms: HashMap<i64, HashSet<u64>>,
     term_count: usize,
 }
 
 impl Warm {
     pub fn take(&self, run: &RunId, snapshot: i64, hash: Hash) -> Option<Held> {
-        let held = self.0.lock().ok()?.remove(run)?;
+        let held = self.inner.lock().ok()?.remove(run)?;
         (held.snapshot == snapshot && held.hash == hash).then_some(held)
     }
 
     /// A copy, which leaves the original at hand.
     pub fn peek(&self, run: &RunId, snapshot: i64, hash: Hash) -> Option<Held> {
-        let inner = self.0.lock().ok()?;
+        let inner = self.inner.lock().ok()?;
         let (held, _) = inner.states.get(run)?;
         (held.snapshot == snapshot && held.hash == hash).then(|| held.clone())
     }
 
     /// What is in a run, if it is large and was opened lately.
     pub fn content(&self, run: &RunId) -> Option<Arc<Opened>> {
-        let inner = self.0.lock().ok()?;
-        let found = inner.contents.iter().find(|(of, _, _)| of == run);
-        found.map(|(_, opened, _)| opened.clone())
+        self.contents.get(run)
     }
 
     pub fn keep_content(&self, run: &RunId, opened: Opened) {
-        let Ok(mut inner) = self.0.lock() else { return };
-        let bytes = opened.bytes();
-        inner.contents.retain(|(of, _, _)| of != run);
-        let kept = (run.clone(), Arc::new(opened), bytes);
-        inner.contents.push_back(kept);
-        let sum = |inner: &Inner| {
-            inner
-                .contents
-                .iter()
-                .map(|(_, _, bytes)| bytes)
-                .sum::<usize>()
-        };
-        while sum(&inner) > CONTENT_MAX && inner.contents.len() > 1 {
-            inner.contents.pop_front();
-        }
+        self.contents.insert(run.clone(), Arc::new(opened));
     }
 
     pub fn has(&self, run: &RunId) -> bool {
-        let inner = self.0.lock();
+        let inner = self.inner.lock();
         inner.is_ok_and(|inner| inner.states.contains_key(run))
     }
 
@@ -89,7 +89,9 @@ impl Warm {
     }
 
     pub fn put(&self, run: RunId, held: Held) {
-        let Ok(mut inner) = self.0.lock() else { return };
+        let Ok(mut inner) = self.inner.lock() else {
+            return;
+        };
         inner.remove(&run);
         inner.used += 1;
         let used = inner.used;
@@ -106,7 +108,7 @@ impl Warm {
 
     /// Whether the run has this term already, or as many as it may.
     pub fn knows_term(&self, ord: i64, term: &str) -> bool {
-        let Ok(inner) = self.0.lock() else {
+        let Ok(inner) = self.inner.lock() else {
             return false;
         };
         inner
@@ -116,7 +118,9 @@ impl Warm {
     }
 
     pub fn learn_terms(&self, terms: HashSet<(i64, String)>) {
-        let Ok(mut inner) = self.0.lock() else { return };
+        let Ok(mut inner) = self.inner.lock() else {
+            return;
+        };
         if inner.term_count > TERMS_MAX {
             inner.terms.clear();
             inner.term_count = 0;
@@ -170,7 +174,7 @@ mod tests {
             let known = held(BYTES_MAX / 8);
             warm.take(run, 0, known.hash).is_some()
         };
-        assert!(warm.0.lock().unwrap().bytes <= BYTES_MAX);
+        assert!(warm.inner.lock().unwrap().bytes <= BYTES_MAX);
         assert!(!kept(&runs[0]) && kept(&runs[8]));
         assert!(warm.take(&runs[8], 0, Hash::default()).is_none());
     }

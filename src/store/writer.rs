@@ -1,7 +1,8 @@
 //! The one writer: it groups the commands that wait into one transaction, so that they share one sync to disk.
 //!
-//! A command decides first and writes then, so a refusal leaves the group untouched. Trouble with the database
-//! spoils the whole group: it is rolled back and each command runs again alone.
+//! A refused command leaves nothing in the group's transaction (`tx/whole.rs`); where only a rollback can see to that,
+//! the others run again without it. Trouble with the database spoils the whole group: it is rolled back and each
+//! command runs again alone.
 //!
 //! Commands that bring megabytes wait in a queue of their own and run alone, one after each group of the others: a
 //! heartbeat never waits for more than one of them.
@@ -24,7 +25,7 @@ use super::{
     error::Error,
     follow::ALIVE_MS,
     health::Health,
-    tx::Tx,
+    tx::{Tx, Undone},
     warm::Warm,
 };
 use crate::domain::{Time, tree::StateMax};
@@ -34,7 +35,8 @@ const QUEUE: usize = 4_096;
 const HEAVY_QUEUE: usize = 64;
 const GROUP: usize = 256;
 /// Commands of a spoilt group that are tried alone in vain, one after the other, before the rest is refused for the same
-/// trouble: one that is too large for what is left of the disk does not keep the others from being tried.
+/// trouble: one that is too large for what is left of the disk does not keep the others from being tried. Also the
+/// commands that may roll a group back by being refused, before each of the rest runs alone.
 const IN_VAIN: usize = 3;
 /// A server that has not written for this long was away: its ticks alone come every second.
 const AWAY_MS: i64 = 2_500;
@@ -61,37 +63,73 @@ pub trait Command: Send + Sync + 'static {
 /// A command on its way, whatever its answer is.
 #[async_trait]
 trait Job: Send {
-    /// Applies the command and keeps its answer; an error means that the transaction is spoilt.
-    async fn apply(&mut self, tx: &mut Tx) -> Result<(), Error>;
+    /// Applies the command and keeps its answer, unless it has its final one.
+    async fn apply(&mut self, tx: &mut Tx) -> Result<(), Spoilt>;
     fn answer(self: Box<Self>);
     fn refuse(self: Box<Self>, error: Error);
 }
 
+/// Why a group's transaction has to be rolled back.
+enum Spoilt {
+    /// One command was refused after it had written, and has its answer: the others run again.
+    Refused,
+    Failed(Error),
+}
+
+impl From<Error> for Spoilt {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// A group that was rolled back.
+type Unfinished = (Vec<Box<dyn Job>>, Spoilt);
+
 struct Pending<C: Command> {
     command: C,
     answer: Option<Result<C::Answer, Error>>,
-    reply: oneshot::Sender<Result<C::Answer, Error>>,
+    /// The answer is a refusal that stands: it is not applied again.
+    refused: bool,
+    reply: oneshot::Sender<Written<C>>,
+}
+
+/// What became of a command, which comes back with its answer: it may have to be prepared again.
+pub struct Written<C: Command> {
+    pub answer: Result<C::Answer, Error>,
+    pub command: C,
 }
 
 #[async_trait]
 impl<C: Command> Job for Pending<C> {
-    async fn apply(&mut self, tx: &mut Tx) -> Result<(), Error> {
-        match self.command.apply(tx).await {
-            Err(error) if error.spoils_transaction() => Err(error),
-            answer => {
-                self.answer = Some(answer);
-                Ok(())
-            }
+    async fn apply(&mut self, tx: &mut Tx) -> Result<(), Spoilt> {
+        if self.refused {
+            return Ok(());
         }
+        let (answer, applied) = match tx.whole(&self.command).await {
+            Ok(answer) => (Ok(answer), Ok(())),
+            Err(Undone::Refused(error)) => (Err(error), Ok(())),
+            Err(Undone::Halfway(error)) => {
+                self.refused = true;
+                (Err(error), Err(Spoilt::Refused))
+            }
+            Err(Undone::Failed(error)) => return Err(error.into()),
+        };
+        self.answer = Some(answer);
+        applied
     }
 
     fn answer(self: Box<Self>) {
+        let answer = self.answer.unwrap_or(Err(Error::Busy));
+        let command = self.command;
         // A caller that went away does not want the answer; what it asked for stays done.
-        let _ = self.reply.send(self.answer.unwrap_or(Err(Error::Busy)));
+        let _ = self.reply.send(Written { answer, command });
     }
 
     fn refuse(self: Box<Self>, error: Error) {
-        let _ = self.reply.send(Err(error));
+        let answer = self.answer.filter(|_| self.refused);
+        let answer = answer.unwrap_or(Err(error));
+        let command = self.command;
+        let _ = self.reply.send(Written { answer, command });
     }
 }
 
@@ -136,7 +174,7 @@ impl Writer {
         self.lived.store(now.0, Ordering::Release);
     }
 
-    pub async fn write<C: Command>(&self, command: C) -> Result<C::Answer, Error> {
+    pub async fn write<C: Command>(&self, command: C) -> Result<Written<C>, Error> {
         let (reply, answer) = oneshot::channel();
         let queue = match command.heavy() {
             true => &self.heavy,
@@ -145,10 +183,11 @@ impl Writer {
         let job = Box::new(Pending {
             command,
             answer: None,
+            refused: false,
             reply,
         });
         queue.send(job).await.map_err(|_| Error::Busy)?;
-        answer.await.map_err(|_| Error::Busy)?
+        answer.await.map_err(|_| Error::Busy)
     }
 }
 
@@ -190,17 +229,22 @@ impl Group {
     }
 
     /// Runs a group; if the database fails, each of it alone.
-    async fn turn(&self, group: Vec<Box<dyn Job>>) {
+    async fn turn(&self, mut group: Vec<Box<dyn Job>>) {
         metrics::histogram!("step47_group_size").record(group.len() as f64);
-        let Err((group, error)) = self.guarded(group).await else {
-            return;
-        };
-        if group.len() == 1 {
-            self.refuse(group, error);
-            return;
-        }
-        if error.trouble().is_none() {
-            tracing::warn!(%error, "a group of writes failed; each runs again alone");
+        for _ in 0..IN_VAIN {
+            match self.guarded(group).await {
+                Ok(()) => return,
+                Err((rest, Spoilt::Refused)) => group = rest,
+                Err((alone, Spoilt::Failed(error))) if alone.len() == 1 => {
+                    return self.refuse(alone, error);
+                }
+                Err((rest, Spoilt::Failed(error))) => {
+                    if error.trouble().is_none() {
+                        tracing::warn!(%error, "a group of writes failed; each runs again alone");
+                    }
+                    return self.one_by_one(rest).await;
+                }
+            }
         }
         self.one_by_one(group).await;
     }
@@ -215,7 +259,12 @@ impl Group {
             }
             in_vain = match self.guarded(vec![job]).await {
                 Ok(()) => 0,
-                Err((alone, error)) => {
+                // It has its answer, which is sent instead of this error.
+                Err((alone, Spoilt::Refused)) => {
+                    self.refuse(alone, Error::Busy);
+                    0
+                }
+                Err((alone, Spoilt::Failed(error))) => {
                     trouble = error.trouble();
                     self.refuse(alone, error);
                     trouble.map_or(0, |_| in_vain + 1)
@@ -235,7 +284,7 @@ impl Group {
     }
 
     /// A command that panics takes its group down with it, never the writer: the callers hear "busy".
-    async fn guarded(&self, jobs: Vec<Box<dyn Job>>) -> Result<(), (Vec<Box<dyn Job>>, Error)> {
+    async fn guarded(&self, jobs: Vec<Box<dyn Job>>) -> Result<(), Unfinished> {
         let ran = AssertUnwindSafe(self.run(jobs)).catch_unwind().await;
         ran.unwrap_or_else(|_| {
             tracing::error!("a command panicked; its group was rolled back");
@@ -244,10 +293,10 @@ impl Group {
     }
 
     /// Runs all jobs in one transaction and answers them, or gives them back with what went wrong.
-    async fn run(&self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), (Vec<Box<dyn Job>>, Error)> {
+    async fn run(&self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Unfinished> {
         let mut tx = match Tx::begin(&*self.engine, self.warm.clone(), self.state_max).await {
             Ok(tx) => tx,
-            Err(error) => return Err((jobs, error)),
+            Err(error) => return Err((jobs, error.into())),
         };
         let now = tx.now;
         let known = self.lived.load(Ordering::Acquire);
@@ -256,12 +305,12 @@ impl Group {
             && let Err(error) = self.come_back(&mut tx).await
         {
             tx.rollback().await;
-            return Err((jobs, error));
+            return Err((jobs, error.into()));
         }
         for job in &mut jobs {
-            if let Err(error) = job.apply(&mut tx).await {
+            if let Err(spoilt) = job.apply(&mut tx).await {
                 tx.rollback().await;
-                return Err((jobs, error));
+                return Err((jobs, spoilt));
             }
         }
         match tx.commit().await {
@@ -278,7 +327,7 @@ impl Group {
                 jobs.into_iter().for_each(Job::answer);
                 Ok(())
             }
-            Err(CommitError::RolledBack(error)) => Err((jobs, error)),
+            Err(CommitError::RolledBack(error)) => Err((jobs, error.into())),
             Err(CommitError::Unknown(error)) => {
                 tracing::error!(%error, "nobody knows whether a group was committed: callers must ask again");
                 let trouble = error.trouble();
@@ -307,9 +356,9 @@ impl Group {
             server: self.engine.id().to_owned(),
             forget_before: now.plus_ms(-ALIVE_MS),
         };
-        match grace.apply(tx).await {
-            Err(error) if error.spoils_transaction() => Err(error),
-            Err(error) => {
+        match tx.whole(&grace).await {
+            Err(Undone::Failed(error) | Undone::Halfway(error)) => Err(error),
+            Err(Undone::Refused(error)) => {
                 tracing::error!(%error, "leases got no grace after this server was away");
                 Ok(())
             }

@@ -3,7 +3,7 @@
 use reqwest::{Method, Response};
 use serde_json::json;
 
-use crate::support::{Browser, Engine, Server, both_engines, link};
+use crate::support::{Api, Browser, Engine, Server, both_engines, link};
 
 fn header(answer: &Response, name: &str) -> String {
     let value = answer.headers().get(name).map(|it| it.to_str());
@@ -114,6 +114,33 @@ async fn a_sign_in_leads_to_our_own_pages_only(on: Engine) {
     }
 }
 
+/// Who scrapes reaches a listener of its own, which answers nothing else; the other one asks for a token then.
+async fn metrics_may_have_their_own_listener(on: Engine) {
+    let server = Server::start_with(on, "metrics_addr = \"127.0.0.1:0\"").await;
+    let said = server.said();
+    let base = said.split_once("metrics on ").expect("its address").1;
+    let (base, _) = base.split_once("/metrics").expect("its path");
+    let scraper = bare(base);
+    let measured = scraper.get("/metrics").await;
+    measured.is(200);
+    assert!(
+        measured.text.contains("step47_store_writable"),
+        "{measured:?}"
+    );
+    for path in ["/", "/v1/runs", "/healthz", "/signin"] {
+        scraper.get(path).await.refused(404, "not_found");
+    }
+    let nobody = server.api().without_token().get("/metrics").await;
+    nobody.refused(401, "unauthorized");
+    let viewer = server.api_as("viewer", "prometheus").await;
+    viewer.get("/metrics").await.is(200);
+}
+
+/// The wire to another listener, without a token.
+fn bare(base: &str) -> Api {
+    Api::new(base, "").without_token()
+}
+
 async fn metrics_can_ask_for_a_token(on: Engine) {
     let server = Server::start_with(on, "metrics_public = false").await;
     let viewer = server.api_as("viewer", "prometheus").await;
@@ -159,6 +186,7 @@ async fn the_first_link_is_in_a_file_of_the_owner(on: Engine) {
 }
 
 both_engines!(
+    metrics_may_have_their_own_listener,
     what_runs_hold_is_kept_in_no_cache,
     behind_tls_cookies_are_bound_to_the_host,
     only_the_configured_host_is_answered_for,

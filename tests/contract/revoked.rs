@@ -8,14 +8,14 @@ use crate::support::{
 };
 
 /// Reads until the stream ends; a stream that goes on fails the test.
-async fn ends(mut stream: Stream, what: &str) {
+pub async fn ends(mut stream: Stream, what: &str) {
     let end = async { while stream.next().await.is_some() {} };
     let ended = tokio::time::timeout(crate::support::DEADLINE, end).await;
     ended.unwrap_or_else(|_| panic!("{what} goes on"));
 }
 
 /// A claim and a step's long poll that nothing answers, as this token.
-async fn waits(server: &Server, api: &Api) -> Vec<tokio::task::JoinHandle<u16>> {
+pub async fn waits(server: &Server, api: &Api) -> Vec<tokio::task::JoinHandle<u16>> {
     let holder = server.api().agent(json!({"agent": unique("held")})).await;
     let seq = holder.executes("slow", json!({})).await;
     holder.heartbeat(json!({"ttl_ms": 3_600_000})).await.is(200);
@@ -59,7 +59,7 @@ async fn what_a_token_opened_ends_when_it_is_revoked(on: Engine) {
 }
 
 /// Nobody else's stream ends.
-async fn still_open(server: &Server, mut stream: Stream) {
+pub async fn still_open(server: &Server, mut stream: Stream) {
     let run = server.api().create(json!({})).await;
     while let Some(event) = stream.next().await {
         if event["run"] == json!(run) {
@@ -69,7 +69,7 @@ async fn still_open(server: &Server, mut stream: Stream) {
     panic!("a stream ended that nobody revoked");
 }
 
-async fn stream_of(browser: &Browser, path: &str) -> Stream {
+pub async fn stream_of(browser: &Browser, path: &str) -> Stream {
     let stream = Stream::of(browser.request(Method::GET, path)).await;
     stream.expect("a stream")
 }

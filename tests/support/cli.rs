@@ -1,13 +1,17 @@
-//! The command line as an operator uses it: the real binary against a running server.
+//! The command line as an operator uses it: the real binary against a running server, or on a store.
 
-use std::{fs, path::Path, process::Stdio};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
 use tempfile::TempDir;
 
 use super::{Api, process::step47};
 
 pub struct Cli {
-    url: String,
-    token: String,
+    /// What the environment tells it.
+    told: Vec<(&'static str, String)>,
     /// Where it works and keeps its files.
     home: TempDir,
     editor: Option<String>,
@@ -25,12 +29,29 @@ impl Cli {
     /// Against the same server, as the same token.
     pub fn of(api: &Api) -> Self {
         let (url, token) = api.parts();
+        Self::bare()
+            .told("STEP47_URL", url)
+            .told("STEP47_TOKEN", token)
+    }
+
+    /// On this store, without a server in between.
+    pub fn on_store(url: &str) -> Self {
+        Self::bare().told("STEP47_STORE", url)
+    }
+
+    /// In an empty folder, told nothing.
+    pub fn bare() -> Self {
         Self {
-            url: url.to_owned(),
-            token: token.to_owned(),
+            told: Vec::new(),
             home: tempfile::tempdir().expect("a folder"),
             editor: None,
         }
+    }
+
+    /// With this in its environment, too.
+    pub fn told(mut self, name: &'static str, value: &str) -> Self {
+        self.told.push((name, value.to_owned()));
+        self
     }
 
     /// With an editor that does this to the file `$1`.
@@ -54,17 +75,29 @@ impl Cli {
         name.to_owned()
     }
 
-    pub async fn says(&self, arguments: &[&str]) -> Said {
+    /// Names of the files in its folder.
+    pub fn files(&self) -> Vec<String> {
+        let files = fs::read_dir(self.home()).expect("a folder").flatten();
+        files
+            .map(|it| it.file_name().to_string_lossy().into_owned())
+            .collect()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = step47(self.home());
         command
             .args(arguments)
-            .env("STEP47_URL", &self.url)
-            .env("STEP47_TOKEN", &self.token)
+            .envs(self.told.iter().map(|(name, value)| (name, value)))
             .env("NO_PROXY", "127.0.0.1")
             .env("TMPDIR", self.home())
             .env("EDITOR", self.editor.as_deref().unwrap_or("false"))
             .env_remove("VISUAL")
             .stdin(Stdio::null());
+        command
+    }
+
+    pub async fn says(&self, arguments: &[&str]) -> Said {
+        let mut command = self.command(arguments);
         let output = tokio::task::spawn_blocking(move || command.output())
             .await
             .expect("the command is awaited")

@@ -2,7 +2,8 @@
 
 use std::{
     fs::File,
-    os::unix::process::parent_id,
+    net::TcpListener,
+    os::{fd::OwnedFd, unix::process::parent_id},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
 };
@@ -20,6 +21,31 @@ pub fn step47(dir: &Path) -> Command {
         if name.starts_with("STEP47_") {
             command.env_remove(name);
         }
+    }
+    command
+}
+
+/// Where a server is to listen.
+pub enum Address {
+    /// On an address that it takes itself.
+    Own(String),
+    /// On a socket that outlives it.
+    Held(TcpListener),
+}
+
+/// The same command, handed its standard input as a supervisor hands over a socket.
+fn held(plain: Command) -> Command {
+    let hand_over = r#"exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@""#;
+    let mut command = Command::new("sh");
+    command.args(["-c", hand_over, env!("CARGO_BIN_EXE_step47")]);
+    if let Some(dir) = plain.get_current_dir() {
+        command.current_dir(dir);
+    }
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
     }
     command
 }
@@ -53,12 +79,20 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn serve(url: &str, dir: &Path, name: &str, listen: &str, until: Until) -> Self {
+    pub fn serve(url: &str, dir: &Path, name: &str, at: &Address, until: Until) -> Self {
         let said = dir.join(format!("{name}.out"));
         let log = dir.join(format!("{name}.log"));
-        let child = step47(dir)
+        let (mut command, listen, stdin) = match at {
+            Address::Own(listen) => (step47(dir), listen.as_str(), Stdio::null()),
+            Address::Held(socket) => {
+                let socket = socket.try_clone().expect("a socket");
+                let unused = "127.0.0.1:0";
+                (held(step47(dir)), unused, OwnedFd::from(socket).into())
+            }
+        };
+        let child = command
             .args(["serve", "--store", url, "--listen", listen])
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(File::create(&said).expect("a file"))
             .stderr(File::create(&log).expect("a file"))
             .spawn()
@@ -72,9 +106,14 @@ impl Process {
         }
     }
 
+    /// What it said on stdout so far.
+    pub fn said(&self) -> Option<String> {
+        std::fs::read_to_string(&self.said).ok()
+    }
+
     /// The address it listens on, once it does.
     pub fn address(&self) -> Option<String> {
-        let said = std::fs::read_to_string(&self.said).ok()?;
+        let said = self.said()?;
         let (_, rest) = said.split_once("listening on http://")?;
         let (address, _) = rest.split_once('\n')?;
         Some(format!("http://{}", address.trim()))

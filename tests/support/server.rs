@@ -1,6 +1,7 @@
 //! A server of its own for a test, or two on one store; killed, restarted and stopped by its own pid.
 
 use std::{
+    net::TcpListener,
     path::{Path, PathBuf},
     process::Output,
     sync::Arc,
@@ -15,7 +16,7 @@ use tokio::{
 use super::{
     Api, Engine,
     engine::{administer, database},
-    process::{Process, Until, step47, tail},
+    process::{Address, Process, Until, step47, tail},
     wait::{DEADLINE, pause},
 };
 
@@ -93,10 +94,29 @@ pub struct Server {
     process: Process,
     base: String,
     admin: String,
+    /// The socket that it listens on, if that outlives it.
+    socket: Option<TcpListener>,
     pub store: Arc<Store>,
 }
 
 impl Server {
+    /// On a socket that is held open through its deploys.
+    pub async fn start_on_held_socket(engine: Engine) -> Self {
+        let store = Store::fresh(engine).await.unwrap_or_else(|e| panic!("{e}"));
+        let socket = TcpListener::bind("127.0.0.1:0").expect("a socket");
+        let at = Address::Held(socket.try_clone().expect("a socket"));
+        let started = serve_at(&store, &at, Until::Here).await;
+        let (process, base) = started.unwrap_or_else(|e| panic!("{e}"));
+        let admin = store.token("admin", "tests").await;
+        Self {
+            process,
+            base,
+            admin: admin.unwrap_or_else(|e| panic!("{e}")),
+            socket: Some(socket),
+            store: Arc::new(store),
+        }
+    }
+
     pub async fn start(engine: Engine) -> Self {
         Self::try_start(engine, Until::Here)
             .await
@@ -132,6 +152,7 @@ impl Server {
             process,
             base,
             admin,
+            socket: None,
             store,
         })
     }
@@ -145,6 +166,7 @@ impl Server {
             process,
             base,
             admin: self.admin.clone(),
+            socket: None,
             store: self.store.clone(),
         }
     }
@@ -158,6 +180,11 @@ impl Server {
     pub async fn api_as(&self, role: &str, name: &str) -> Api {
         let token = self.store.token(role, name).await;
         Api::new(&self.base, &token.unwrap_or_else(|e| panic!("{e}")))
+    }
+
+    /// What the server said on stdout.
+    pub fn said(&self) -> String {
+        self.process.said().unwrap_or_default()
     }
 
     pub fn log(&self) -> &Path {
@@ -190,8 +217,11 @@ impl Server {
     /// As a deploy does it: SIGTERM, and the next one listens on the same address.
     pub async fn redeploy(&mut self, time: Duration) {
         self.terminates_within(time).await;
-        let address = self.base.trim_start_matches("http://");
-        let (process, base) = serve_on(&self.store, address, Until::Here)
+        let at = match &self.socket {
+            Some(socket) => Address::Held(socket.try_clone().expect("a socket")),
+            None => Address::Own(self.base.trim_start_matches("http://").to_owned()),
+        };
+        let (process, base) = serve_at(&self.store, &at, Until::Here)
             .await
             .unwrap_or_else(|e| panic!("{e}"));
         self.process = process;
@@ -220,15 +250,15 @@ fn settings(dir: &Path, lines: &str) -> Result<(), String> {
 }
 
 async fn serve(store: &Store, until: Until) -> Result<(Process, String), String> {
-    serve_on(store, "127.0.0.1:0", until).await
+    serve_at(store, &Address::Own("127.0.0.1:0".into()), until).await
 }
 
-async fn serve_on(store: &Store, listen: &str, until: Until) -> Result<(Process, String), String> {
+async fn serve_at(store: &Store, at: &Address, until: Until) -> Result<(Process, String), String> {
     let mut process = Process::serve(
         &store.url,
         store.dir.path(),
         &super::unique("server"),
-        listen,
+        at,
         until,
     );
     let end = Instant::now() + DEADLINE;

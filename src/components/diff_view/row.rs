@@ -10,7 +10,7 @@ use crate::{
     },
     domain::{
         diff::rows::{Body, Mark, Piece, Row},
-        views::{diff_sheet::DiffQuery, state_tree::Label, words},
+        views::{diff_sheet::DiffQuery, state_view::Label, words},
     },
 };
 

@@ -11,7 +11,7 @@ use crate::{
     },
     domain::{
         RunId, StepStatus,
-        views::{sheet::StepSheet, state_tree::StateView, words},
+        views::{sheet::StepSheet, state_view::StateView, words},
     },
 };
 

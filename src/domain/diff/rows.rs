@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::delta::{Delta, Run};
 use crate::domain::{
     tree::{Shape, Tree},
-    views::state_tree::{Label, is_in, preview},
+    views::state_view::{Label, is_in, preview},
     wire::json::escape,
 };
 

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-use crate::domain::{nouns::time::Time, tree::hash::Hash};
+use crate::domain::{
+    nouns::{lifetime::Lifetime, time::Time},
+    tree::hash::Hash,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
@@ -32,6 +35,16 @@ pub enum Action {
     Administer,
 }
 
+/// What a route or a server function asks of its caller; each declares it where it is defined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    /// Everybody may come in.
+    Open,
+    Needs(Action),
+    /// A page, or a form of one: who is not signed in is sent to the sign-in page.
+    Page(Action),
+}
+
 impl Role {
     pub fn may(self, action: Action) -> bool {
         match action {
@@ -51,9 +64,14 @@ pub enum Caller {
     Person,
     /// A program, by a bearer token.
     Token,
+    /// Whoever may open the store itself, by a command: nobody let them in, and nobody knows who it was.
+    #[serde(rename = "command line")]
+    CommandLine,
 }
 
-crate::domain::nouns::status::words!(Caller { Person = "person", Token = "token" });
+crate::domain::nouns::status::words!(Caller {
+    Person = "person", Token = "token", CommandLine = "command line",
+});
 
 /// Who a request comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +82,9 @@ pub struct Principal {
     /// The address that the request came from, where it is known.
     #[serde(skip)]
     pub peer: Option<IpAddr>,
+    /// The person that a token belongs to, and ends with.
+    #[serde(skip)]
+    pub owner: Option<String>,
 }
 
 impl Principal {
@@ -73,6 +94,16 @@ impl Principal {
             name: name.into(),
             role,
             peer: None,
+            owner: None,
+        }
+    }
+
+    /// The person behind it: themselves, or whoever the token belongs to. What it makes ends with them.
+    pub fn person(&self) -> Option<&str> {
+        match self.kind {
+            Caller::Person => Some(&self.name),
+            Caller::Token => self.owner.as_deref(),
+            Caller::CommandLine => None,
         }
     }
 }
@@ -91,6 +122,9 @@ pub struct User {
 pub struct Session {
     pub created_at: Time,
     pub expires_at: Time,
+    /// The last request, to the minute; not known of one that no request was made by since it could be.
+    #[serde(default)]
+    pub seen_at: Option<Time>,
     /// The one that asks.
     pub current: bool,
 }
@@ -103,6 +137,14 @@ pub struct Token {
     pub role: Role,
     pub created_at: Time,
     pub revoked_at: Option<Time>,
+    /// The person who made it: it ends with them.
+    #[serde(default)]
+    pub owner: Option<String>,
+    #[serde(default)]
+    pub expires_at: Option<Time>,
+    /// The last request, to the minute.
+    #[serde(default)]
+    pub used_at: Option<Time>,
 }
 
 /// Who may come in, as far as the reader may know it.
@@ -125,11 +167,26 @@ pub struct Managed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum Change {
-    AddUser { name: String, role: Role },
-    NewLink { name: String },
-    DisableUser { name: String },
-    CreateToken { name: String, role: Role },
-    RevokeToken { id: String },
+    AddUser {
+        name: String,
+        role: Role,
+    },
+    NewLink {
+        name: String,
+    },
+    DisableUser {
+        name: String,
+    },
+    CreateToken {
+        name: String,
+        role: Role,
+        /// How long it works; without end if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires: Option<Lifetime>,
+    },
+    RevokeToken {
+        id: String,
+    },
 }
 
 impl Change {

@@ -51,6 +51,13 @@ impl AuditEntry {
     pub fn link(&self, previous: Hash) -> Hash {
         hash::link(previous, self.id, Hash::of(&json!(self)))
     }
+
+    /// The entry as a line of an export, with its hash.
+    pub fn exported(&self, hash: Hash) -> String {
+        let mut line = json!(self);
+        line["hash"] = json!(hash);
+        line.to_string()
+    }
 }
 
 /// Which entries are looked for; what is absent admits all.

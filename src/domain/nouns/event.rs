@@ -18,7 +18,6 @@ pub enum EventKind {
     LeaseGranted,
     LeaseEnded,
     StepBegun,
-    StepReplayed,
     StepProgress,
     StepCommitted,
     StepFailed,
@@ -33,7 +32,7 @@ pub enum EventKind {
 crate::domain::nouns::status::words!(EventKind {
     RunCreated = "run_created", RunStatus = "run_status", RunFinished = "run_finished",
     LeaseGranted = "lease_granted", LeaseEnded = "lease_ended", StepBegun = "step_begun",
-    StepReplayed = "step_replayed", StepProgress = "step_progress",
+    StepProgress = "step_progress",
     StepCommitted = "step_committed", StepFailed = "step_failed", StepCrashed = "step_crashed",
     StepWaiting = "step_waiting", StepGiven = "step_given", Drift = "drift",
     LateEvidence = "late_evidence", Decision = "decision",

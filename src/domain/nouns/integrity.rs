@@ -19,11 +19,21 @@ pub struct Verified {
     /// The newest event when it began, and the head of the chain there: to be compared with one noted down before.
     pub event: i64,
     pub head: Hash,
+    /// The newest entry of the audit trail and the head of its chain; absent if it was not looked at, or is damaged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<AuditHead>,
     pub checked: Checked,
     pub damages: Vec<Damage>,
     /// There are more damages than are named.
     #[serde(default)]
     pub more: bool,
+}
+
+/// Where the chain of the audit trail stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditHead {
+    pub entry: i64,
+    pub head: Hash,
 }
 
 /// The verification of everything, which takes as long as there is much.

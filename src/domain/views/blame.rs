@@ -6,7 +6,7 @@ use crate::domain::{
     diff::{self, Delta, Run},
     nouns::time::Time,
     tree::{Shape, Tree},
-    views::state_tree::Branch,
+    views::state_view::Branch,
     wire::json::escape,
 };
 

@@ -9,16 +9,29 @@ mod runs;
 mod snapshots;
 mod steps;
 
-use axum::{Json, Router, http::HeaderMap, routing::get};
+use axum::{
+    Json,
+    http::{HeaderMap, Method},
+};
 use utoipa::{
     Modify, OpenApi,
     openapi::security::{Http, HttpAuthScheme, SecurityScheme},
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
+use utoipa_axum::{
+    router::{OpenApiRouter, UtoipaMethodRouter},
+    routes,
+};
 
-use super::{App, body::idempotency_key};
+use super::{
+    App,
+    auth::{Declared, Routes},
+    body::idempotency_key,
+};
 use crate::{
-    domain::{Epoch, Hash, Problem, RunId, nouns::access::Principal},
+    domain::{
+        Action, Epoch, Hash, Problem, RunId,
+        nouns::access::{Door, Principal},
+    },
     store::{
         Command, Error,
         commands::{Key, Once},
@@ -49,40 +62,75 @@ impl Modify for Bearer {
     }
 }
 
-fn routes() -> (Router<App>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(Description::openapi())
-        .routes(routes!(runs::create, runs::list))
-        .routes(routes!(runs::read))
-        .routes(routes!(runs::lease))
-        .routes(routes!(runs::heartbeat))
-        .routes(routes!(runs::finish))
-        .routes(routes!(runs::release))
-        .routes(routes!(claims::claim))
-        .routes(routes!(steps::begin, steps::list))
-        .routes(routes!(steps::read))
-        .routes(routes!(steps::commit))
-        .routes(routes!(steps::fail))
-        .routes(routes!(steps::progress))
-        .routes(routes!(decisions::decide))
-        .routes(routes!(plan::read))
-        .routes(routes!(snapshots::read))
-        .routes(routes!(diffs::read))
-        .routes(routes!(events::follow))
-        .split_for_parts()
+/// The protocol as it grows: routes, their description, and what each asks of its caller.
+struct Protocol {
+    router: OpenApiRouter<App>,
+    declared: Vec<Declared>,
+}
+
+impl Protocol {
+    /// Adds what `routes!` made, behind this door.
+    fn add(mut self, action: Action, routes: UtoipaMethodRouter<App>) -> Self {
+        for (path, item) in &routes.1.paths {
+            let methods = [
+                (&item.get, Method::GET),
+                (&item.post, Method::POST),
+                (&item.put, Method::PUT),
+                (&item.patch, Method::PATCH),
+                (&item.delete, Method::DELETE),
+            ];
+            for (_, method) in methods.into_iter().filter(|(taken, _)| taken.is_some()) {
+                self.declared.push(Declared {
+                    method,
+                    path: path.clone(),
+                    door: Door::Needs(action),
+                });
+            }
+        }
+        self.router = self.router.routes(routes);
+        self
+    }
+}
+
+fn protocol() -> Protocol {
+    use Action::{Advance, Decide, Read};
+    Protocol {
+        router: OpenApiRouter::with_openapi(Description::openapi()),
+        declared: Vec::new(),
+    }
+    .add(Advance, routes!(runs::create))
+    .add(Read, routes!(runs::list))
+    .add(Read, routes!(runs::read))
+    .add(Advance, routes!(runs::lease))
+    .add(Advance, routes!(runs::heartbeat))
+    .add(Advance, routes!(runs::finish))
+    .add(Advance, routes!(runs::release))
+    .add(Advance, routes!(claims::claim))
+    .add(Advance, routes!(steps::begin))
+    .add(Read, routes!(steps::list))
+    .add(Read, routes!(steps::read))
+    .add(Advance, routes!(steps::commit))
+    .add(Advance, routes!(steps::fail))
+    .add(Advance, routes!(steps::progress))
+    .add(Decide, routes!(decisions::decide))
+    .add(Read, routes!(plan::read))
+    .add(Read, routes!(snapshots::read))
+    .add(Read, routes!(diffs::read))
+    .add(Read, routes!(events::follow))
 }
 
 /// The description that `/v1/openapi.json` serves.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    routes().1
+    protocol().router.split_for_parts().1
 }
 
-pub fn router(_: &App) -> Router<App> {
-    let (router, description) = routes();
+/// The routes of the protocol, and its description, which everybody may read.
+pub fn routes() -> Routes {
+    let Protocol { router, declared } = protocol();
+    let (router, description) = router.split_for_parts();
     let description = Json(description);
-    router.route(
-        "/v1/openapi.json",
-        get(move || async move { description.clone() }),
-    )
+    let describe = move || async move { description.clone() };
+    Routes::new(router, declared).get("/v1/openapi.json", Door::Open, describe)
 }
 
 /// A command that a repeat with the same `Idempotency-Key` does not run twice.

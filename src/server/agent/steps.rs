@@ -27,7 +27,7 @@ use crate::{
         live::News,
         problem::Refusal,
     },
-    store::commands::{Begin, Commit, Fail, Note},
+    store::commands::{Begin, Commit, Fail, RecordProgress},
 };
 
 impl Check for BeginStep {
@@ -100,7 +100,7 @@ pub async fn progress(
     let scope = format!("progress {run} {seq}");
     let (lease, what) = ((run.clone(), body.epoch), format!("progress of step {seq}"));
     let command = once(
-        Note::new(run, seq, body),
+        RecordProgress::new(run, seq, body),
         &caller(who)?,
         &headers,
         scope,

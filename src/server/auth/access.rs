@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::standing::Open;
+use super::{seen::Seen, standing::Open};
 use crate::{
     domain::nouns::access::{Caller, Principal},
     store::{Error, Store, access::Credential},
@@ -23,6 +23,7 @@ type Known = HashMap<Credential, (Principal, Instant)>;
 #[derive(Clone)]
 pub struct Access {
     known: Arc<Mutex<Known>>,
+    pub seen: Seen,
     /// Streams and long polls that end with the right to them.
     pub open: Open,
     /// TLS is in front of this server.
@@ -33,6 +34,7 @@ impl Access {
     pub fn new(tls: bool) -> Self {
         Self {
             known: Arc::default(),
+            seen: Seen::default(),
             open: Open::default(),
             tls,
         }
@@ -62,10 +64,12 @@ impl Access {
         credential: Credential,
     ) -> Result<Option<Principal>, Error> {
         if let Some(known) = self.recall(credential) {
+            self.seen.note(credential);
             return Ok(Some(known));
         }
         let found = store.caller(credential).await?;
         if let Some(principal) = &found {
+            self.seen.note(credential);
             self.remember(credential, principal.clone());
         }
         Ok(found)

@@ -8,12 +8,16 @@ use super::{
     super::{
         Command, Error, Store, audit,
         engine::{Connection, Param, Row, params},
-        fresh, seal,
-        seal::Table,
+        fresh,
+        rows::{seen::SeenRow, session::SessionRow, token::TokenRow},
+        seal,
+        table::{Declared as _, Table},
         tables,
         tx::Tx,
     },
-    of_secret, person, secret, token,
+    of_secret, person, secret,
+    seen::{last_seen, seen},
+    tokens,
 };
 use crate::domain::{
     Hash,
@@ -71,6 +75,12 @@ impl Command for SignIn {
         let expires_at = now.plus_ms(SESSION_LIVES_MS);
         let session = params![self.session, who.name.as_str(), expires_at, now];
         tables::SESSIONS.insert(tx.conn(), session).await?;
+        // From the first moment on: a session that is never used is idle, too.
+        let seen = SeenRow {
+            hash: self.session,
+            at: now,
+        };
+        seen.insert(tx.conn()).await?;
         let detail = json!({"role": who.role});
         tx.audit(audit::by(&who, AuditKind::Session, "sign_in", detail));
         Ok(Some(who))
@@ -100,6 +110,8 @@ async fn owner(
 pub(super) async fn end_all(tx: &mut Tx, name: &str) -> Result<u64, Error> {
     let links = "DELETE FROM signin_links WHERE user_name = $1";
     tx.conn().execute(links, params![name]).await?;
+    let seen = "DELETE FROM seen WHERE hash IN (SELECT hash FROM sessions WHERE user_name = $1)";
+    tx.conn().execute(seen, params![name]).await?;
     let sessions = "DELETE FROM sessions WHERE user_name = $1";
     tx.conn().execute(sessions, params![name]).await
 }
@@ -128,14 +140,13 @@ impl Store {
         let hash = credential.hash;
         if credential.kind == Caller::Person {
             let now = conn.now().await?;
-            return owner(&mut *conn, &tables::SESSIONS, LIVES, hash, now).await;
+            let seen = seen(&mut *conn, hash).await?;
+            return match self.is_idle(seen, now) {
+                true => Ok(None),
+                false => owner(&mut *conn, &tables::SESSIONS, LIVES, hash, now).await,
+            };
         }
-        let live = "WHERE hash = $1 AND revoked_at IS NULL";
-        let rows = tables::TOKENS
-            .select(&mut *conn, live, params![hash])
-            .await?;
-        let found = rows.into_iter().next().map(token).transpose()?;
-        Ok(found.map(|it| Principal::new(Caller::Token, it.name, it.role)))
+        tokens::principal(&mut *conn, hash).await
     }
 
     /// Which of these still stand for somebody; a damaged row lets nobody in. However many there are, it is asked by
@@ -146,24 +157,26 @@ impl Store {
             all.map(|it| Param::from(it.hash)).collect::<Vec<_>>()
         };
         let mut conn = self.engine.read().await?;
-        let mut standing = HashSet::new();
+        let now = conn.now().await?;
+        // Each that lives by itself, and whose it is: it stands if that person may come in.
+        let mut alive: Vec<(Credential, Option<String>)> = Vec::new();
         for mut row in sound(&mut *conn, &tables::TOKENS, "hash", of(Caller::Token)).await? {
-            row.skip(3)?;
-            let (hash, _created, revoked) = (row.hash()?, row.time()?, row.opt_time()?);
-            if revoked.is_none() {
-                let kind = Caller::Token;
-                standing.insert(Credential { kind, hash });
+            let token = TokenRow::read_fields(&mut row)?;
+            if tokens::lives(&token, now) {
+                let (kind, hash) = (Caller::Token, token.hash);
+                alive.push((Credential { kind, hash }, token.owner));
             }
         }
-        let now = conn.now().await?;
-        let mut sessions = Vec::new();
+        let people = credentials.iter().filter(|it| it.kind == Caller::Person);
+        let seen = last_seen(&mut *conn, people.map(|it| it.hash)).await?;
         for mut row in sound(&mut *conn, &tables::SESSIONS, "hash", of(Caller::Person)).await? {
             let (hash, name, expires_at) = (row.hash()?, row.text()?, row.time()?);
-            if expires_at > now {
-                sessions.push((hash, name));
+            if expires_at > now && !self.is_idle(seen.get(&hash).copied(), now) {
+                let kind = Caller::Person;
+                alive.push((Credential { kind, hash }, Some(name)));
             }
         }
-        let names: HashSet<_> = sessions.iter().map(|(_, name)| name.as_str()).collect();
+        let names: HashSet<_> = alive.iter().filter_map(|(_, of)| of.as_deref()).collect();
         let names = names.into_iter().map(Param::from).collect();
         let mut welcome = HashSet::new();
         for row in sound(&mut *conn, &tables::USERS, "name", names).await? {
@@ -172,14 +185,11 @@ impl Store {
                 welcome.insert(user.name);
             }
         }
-        sessions.retain(|(_, name)| welcome.contains(name));
-        let kind = Caller::Person;
-        standing.extend(
-            sessions
-                .into_iter()
-                .map(|(hash, _)| Credential { kind, hash }),
-        );
-        Ok(standing)
+        alive.retain(|(_, of)| of.as_ref().is_none_or(|name| welcome.contains(name)));
+        Ok(alive
+            .into_iter()
+            .map(|(credential, _)| credential)
+            .collect())
     }
 
     /// Whose link this is, if it still opens.
@@ -236,32 +246,29 @@ impl Store {
         let now = conn.now().await?;
         let live =
             "WHERE user_name = $1 AND expires_at > $2 ORDER BY created_at DESC, hash LIMIT $3";
-        let rows = tables::SESSIONS
-            .sound_ones(&mut *conn, live, params![name, now, LISTED_MAX])
-            .await?;
-        let session = |mut row: Row| {
-            let (hash, _name) = (row.hash()?, row.text()?);
-            Ok(Session {
-                expires_at: row.time()?,
-                created_at: row.time()?,
-                current: current.is_some_and(|it| it.hash == hash),
-            })
-        };
-        rows.into_iter().map(session).collect()
+        let known = params![name, now, LISTED_MAX];
+        let rows = SessionRow::sound_ones(&mut *conn, live, known).await?;
+        let seen = last_seen(&mut *conn, rows.iter().map(|row| row.hash)).await?;
+        let sessions = rows.into_iter().map(|row| Session {
+            expires_at: row.expires_at,
+            created_at: row.created_at,
+            seen_at: seen.get(&row.hash).copied(),
+            current: current.is_some_and(|it| it.hash == row.hash),
+        });
+        Ok(sessions
+            .filter(|it| !self.is_idle(it.seen_at, now))
+            .collect())
     }
 }
 
 /// The sound rows of a table whose column has one of these values.
-async fn sound(
+pub(super) async fn sound(
     conn: &mut dyn Connection,
     table: &'static Table,
     column: &'static str,
     values: Vec<Param>,
 ) -> Result<Vec<Row>, Error> {
-    let sql = format!(
-        "SELECT {}, seal FROM {} WHERE {column} IN ",
-        table.columns, table.name
-    );
+    let sql = format!("{} WHERE {column} IN ", table.select_text());
     let mut found = Vec::new();
     for some in values.chunks(AMONG_MAX) {
         let rows = fresh::among(conn, &sql, Vec::new(), some.to_vec()).await?;

@@ -84,20 +84,21 @@ impl Command for Begin {
 
     async fn apply(&self, tx: &mut Tx) -> Result<BeginAnswer, Error> {
         let mut run = holding(tx, &self.run, self.epoch).await?;
-        let answer = begin(tx, &mut run, &self.step, self.brings()).await?;
+        let answer = begin(tx, &mut run, &self.step, self.brings()).await??;
         renew(tx, &mut run);
         tx.save(&run);
         Ok(answer)
     }
 }
 
-/// Begins the step under the run's live lease; the caller renews and saves the run.
+/// Begins the step under the run's live lease; the caller renews and saves the run. What the agent did wrong is told
+/// apart from errors, and before anything is written: a commit stands though its fused `next` is refused.
 pub async fn begin(
     tx: &mut Tx,
     run: &mut RunRow,
     step: &NextStep,
     brings: &Brings,
-) -> Result<BeginAnswer, Error> {
+) -> Result<Result<BeginAnswer, Problem>, Error> {
     let known = StepRow::by_key(tx.conn(), &run.id, &step.key).await?;
     let asked = Asked {
         name: &step.name,
@@ -111,17 +112,15 @@ pub async fn begin(
     let drift = known
         .as_ref()
         .is_some_and(|known| begin::drifted(&asked, &known.known()));
-    if !matches!(decided, begin::Begin::Conflict) {
-        register(tx, run, &step.refs).await?;
+    if matches!(decided, begin::Begin::Conflict) {
+        let detail = format!(
+            "key {:?} belongs to a step of another name",
+            step.key.as_str()
+        );
+        return Ok(Err(Problem::new(Code::KeyConflict, detail)));
     }
-    match (decided, known) {
-        (begin::Begin::Conflict, _) => {
-            let detail = format!(
-                "key {:?} belongs to a step of another name",
-                step.key.as_str()
-            );
-            Err(Problem::new(Code::KeyConflict, detail).into())
-        }
+    register(tx, run, &step.refs).await?;
+    let answer = match (decided, known) {
         (begin::Begin::Attempt(outcome), None) => first(tx, run, step, brings, outcome).await,
         (begin::Begin::Attempt(outcome), Some(known)) => {
             again(tx, run, (step, brings), known, (outcome, drift)).await
@@ -140,8 +139,10 @@ pub async fn begin(
         (begin::Begin::Recorded(outcome), Some(known)) => {
             recorded(tx, run, known, outcome, drift).await
         }
-        (begin::Begin::Again(_) | begin::Begin::Recorded(_), None) => Ok(stopped(run)),
-    }
+        (begin::Begin::Again(_) | begin::Begin::Recorded(_), None)
+        | (begin::Begin::Conflict, _) => Ok(stopped(run)),
+    };
+    answer.map(Ok)
 }
 
 /// Pause or cancel was asked: nothing began, and there is no step yet.
@@ -243,9 +244,9 @@ fn skipped(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, result: Value) -> B
     step.status = StepStatus::Skipped;
     (step.given, step.decision, step.ended_at) = (true, Some(DecisionKind::Skip), Some(tx.now));
     let row = given_attempt(tx, run, &step, run.worker.as_deref().unwrap_or_default());
-    tx.later(&run.id, &attempt::INSERT, row.inserted(&run.id, None));
+    tx.later(&run.id, &attempt::INSERT, row.inserted(None));
     let content = Content::of(&result);
-    let settled = step.settled(&run.id, &content);
+    let settled = step.settled(&content);
     tx.later(&run.id, &step::SETTLE, settled);
     run.is_at(&step);
     let data = json!({
@@ -287,7 +288,7 @@ async fn again(
     step.recovery = new
         .recovery
         .unwrap_or_else(|| Recovery::default_for(step.effect.as_ref()));
-    step.update(tx.conn(), &run.id).await?;
+    step.update(tx.conn()).await?;
     let changed = brings.input.hash != step.input_hash;
     attempt(tx, run, &step, changed.then_some(&brings.input)).await?;
     if drift {
@@ -334,7 +335,7 @@ async fn attempt(
         idempotency_key: Some(step.provider_key(&run.id)),
         has_evidence: false,
     };
-    tx.later(&run.id, &attempt::INSERT, row.inserted(&run.id, input));
+    tx.later(&run.id, &attempt::INSERT, row.inserted(input));
     run.is_at(step);
     let kind = if waits {
         EventKind::StepWaiting

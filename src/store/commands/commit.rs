@@ -24,6 +24,7 @@ use crate::{
     store::{
         Error, Store,
         content::Content,
+        error::Kept,
         rows::{AttemptRow, RunRow, StepRow, attempt, step},
         snapshots::{self, Change, Held, Packed},
         tx::Tx,
@@ -125,7 +126,7 @@ impl Command for Commit {
         }
         if !holds(&run, self.body.epoch) {
             self.keep_evidence(tx, &attempt).await?;
-            return Err(Problem::lease_lost().into());
+            return Err(Error::RefusedBut(Kept::LateEvidence, Problem::lease_lost()));
         }
         if !matches!(attempt.outcome, Outcome::Running | Outcome::Given) {
             let detail = format!("attempt {} is over: {}", attempt.attempt, attempt.outcome);
@@ -268,10 +269,10 @@ impl Commit {
         let ready = self.ready();
         if folded {
             // The result stays the operator's; only the state follows it.
-            step.update(tx.conn(), &run.id).await?;
+            step.update(tx.conn()).await?;
         } else {
             step.status = StepStatus::Committed;
-            let row = step.settled(&run.id, &ready.result);
+            let row = step.settled(&ready.result);
             tx.later(&run.id, &step::SETTLE, row);
             run.committed += 1;
             run.busy_us += tx.now.0 - attempt.begun_at.0;
@@ -289,10 +290,9 @@ impl Commit {
         );
         let next = match self.body.next.as_ref().zip(ready.next.as_ref()) {
             None => None,
-            Some((next, brings)) => Some(match begin(tx, run, next, brings).await {
+            Some((next, brings)) => Some(match begin(tx, run, next, brings).await? {
                 Ok(begun) => NextAnswer::Begun(Box::new(begun)),
-                Err(Error::Refused(problem)) => NextAnswer::Refused { code: problem.code },
-                Err(error) => return Err(error),
+                Err(problem) => NextAnswer::Refused { code: problem.code },
             }),
         };
         let answer = CommitAnswer {
@@ -307,7 +307,7 @@ impl Commit {
         attempt.body = Some(body);
         attempt.usage = self.body.usage;
         attempt.answer = Some(serde_json::to_value(lean(&answer)).map_err(Error::damaged)?);
-        tx.later(&run.id, &attempt::END, attempt.ended(&run.id, None));
+        tx.later(&run.id, &attempt::END, attempt.ended(None));
         Ok(answer)
     }
 

@@ -23,7 +23,7 @@ use crate::{
     },
     store::{
         Error, Store, lease_end,
-        rows::{RunRow, StepRow},
+        rows::{RunContent, RunRow, StepRow},
         tx::Tx,
         writer::Command,
     },
@@ -63,16 +63,16 @@ impl Command for Decision {
     }
 
     fn heavy(&self) -> bool {
-        self.brings(HEAVY)
+        // These write as many rows as the run has steps.
+        let long = matches!(self.body.kind, DecisionKind::Fork | DecisionKind::Rewind);
+        long || self.brings(HEAVY)
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<DecideAnswer, Error> {
         let run = tx.run(&self.run).await?;
         self.current(tx, &run).await?;
         let order = self.checked(tx, &run).await?;
-        let done = self.carry_out(tx, run, order).await;
-        // A damaged row that is met only now leaves no half of a decision behind.
-        done.map_err(Error::midway)
+        self.carry_out(tx, run, order).await
     }
 }
 
@@ -118,15 +118,24 @@ impl Decision {
             }
             Order::SkipAnnounced(idx) => self.skip_announced(tx, &run, idx).await?,
             Order::Rewind(rewind) => rewind.carry_out(tx, &mut run).await?,
-            Order::Fork(from) => fork = Some(from.carry_out(tx, &run).await?),
+            Order::Fork(from) => {
+                fork = Some(from.carry_out(tx, &run, self.forked_from()?).await?);
+            }
         }
         run.updated_at = tx.now;
         tx.save(&run);
-        let shown = fork.unwrap_or(run);
-        Ok(DecideAnswer {
-            run: tx.detail(&shown).await?,
-            decision,
-        })
+        let run = match fork {
+            Some(fork) => {
+                let content = RunContent {
+                    result: None,
+                    error: None,
+                    ..tx.content(&run).await?
+                };
+                fork.detail_of(tx.conn(), content).await?
+            }
+            None => tx.detail(&run).await?,
+        };
+        Ok(DecideAnswer { run, decision })
     }
 }
 
@@ -192,8 +201,11 @@ impl Decision {
                 Order::Settle(vec![settling], self.edited(tx, run).await?)
             }
             Resume => self.resuming(tx, run).await?,
-            Rewind => Order::Rewind(rewind::Rewind::checked(tx, run, body).await?),
-            Fork => Order::Fork(fork::Fork::checked(tx, run, body).await?),
+            Rewind => Order::Rewind(rewind::Rewind::checked(tx, run, self).await?),
+            Fork => {
+                let looked = self.forked_from()?;
+                Order::Fork(fork::Fork::checked(tx, run, body, looked).await?)
+            }
         })
     }
 

@@ -71,7 +71,7 @@ impl Command for Fail {
         step.cost_usd = cost
             .map(|cost| cost + step.cost_usd.unwrap_or(0.0))
             .or(step.cost_usd);
-        step.update(tx.conn(), &run.id).await?;
+        step.update(tx.conn()).await?;
         StepRow::set_error(tx.conn(), &run.id, self.seq, &self.body.error).await?;
         let answer = match after {
             AfterFailure::Retry { after_ms, .. } => FailAnswer {
@@ -89,7 +89,7 @@ impl Command for Fail {
         attempt.body = Some(body);
         attempt.usage = self.body.usage;
         attempt.answer = Some(json!(answer));
-        let row = attempt.ended(&run.id, Some(&self.body.error));
+        let row = attempt.ended(Some(&self.body.error));
         tx.later(&run.id, &attempt::END, row);
         run.spend(self.body.usage.as_ref());
         run.became(&step);

@@ -12,9 +12,10 @@ use crate::{
     store::{
         Error, Store,
         engine::params,
+        error::Kept,
         lease_end,
-        rows::{RunRow, sealed},
-        tables,
+        rows::{RunRow, lease::LeaseRow, sealed},
+        table::Declared as _,
         tx::Tx,
         writer::Command,
     },
@@ -36,6 +37,7 @@ impl Command for Lease {
 
     async fn apply(&self, tx: &mut Tx) -> Result<LeaseAnswer, Error> {
         let mut run = tx.run(&self.run).await?;
+        let taken_over = run.lease().is_some();
         if let Some(lease) = run.lease() {
             if !(self.body.takeover && lease.worker == self.body.worker) {
                 let detail = format!(
@@ -57,11 +59,14 @@ impl Command for Lease {
                 run.status
             );
             let problem = Problem::new(Code::RunNotRunnable, detail).with("status", run.status);
-            return Err(match asleep {
+            let problem = match asleep {
                 true => problem.with("runnable_at", run.runnable_at),
                 false => problem,
-            }
-            .into());
+            };
+            return Err(match taken_over {
+                true => Error::RefusedBut(Kept::Takeover, problem),
+                false => problem.into(),
+            });
         }
         grant(tx, run, &self.body).await
     }
@@ -85,19 +90,18 @@ pub async fn grant(tx: &mut Tx, mut run: RunRow, body: &LeaseRun) -> Result<Leas
     run.effects_unknown = false;
     run.code_version = body.version.clone().or(run.code_version);
     run.model = body.model.clone().or(run.model);
-    let now = tx.now;
-    let values = params![
-        run.id.as_str(),
-        run.epoch.0,
-        body.worker.as_str(),
-        body.version.as_deref(),
-        body.model.as_deref(),
-        now,
-        None::<i64>,
-        None::<String>,
-        None::<crate::domain::Hash>,
-    ];
-    tables::LEASES.insert(tx.conn(), values).await?;
+    let lease = LeaseRow {
+        run: run.id.clone(),
+        epoch: run.epoch,
+        worker: body.worker.clone(),
+        version: body.version.clone(),
+        model: body.model.clone(),
+        granted_at: tx.now,
+        ended_at: None,
+        ended_by: None,
+        body: None,
+    };
+    lease.insert(tx.conn()).await?;
     if let Some(schema) = &body.state_schema {
         let sql = "UPDATE runs SET state_schema = $2 WHERE id = $1";
         tx.conn()

@@ -14,7 +14,7 @@ mod progress;
 mod reap;
 mod reference;
 mod release;
-mod remember;
+mod sightings;
 mod tick;
 
 pub use begin::Begin;
@@ -27,10 +27,10 @@ pub use finish::Finish;
 pub use heartbeat::Beat;
 pub use lease::Lease;
 pub use once::{Key, Once, PurgeRequests};
-pub use progress::Note;
+pub use progress::RecordProgress;
 pub use reap::Reap;
 pub use release::Release;
-pub use remember::{Remember, Seen, Sighting, Who};
+pub use sightings::{RecordSightings, Seen, Sighting, Who};
 pub use tick::{Grace, Tick};
 
 use super::{error::Error, rows::RunRow, tx::Tx};

@@ -8,7 +8,8 @@ use crate::{
     store::{
         Error, Store,
         engine::{params, read_json},
-        tables,
+        rows::request::{RequestRow, request_columns},
+        table::Declared as _,
         tx::Tx,
         writer::Command,
     },
@@ -48,31 +49,37 @@ where
         let Some(key) = &self.key else {
             return self.command.apply(tx).await;
         };
-        let sql =
-            "SELECT scope, key, body, answer, at, seal FROM requests WHERE scope = $1 AND key = $2";
+        let sql = concat!(
+            "SELECT ",
+            request_columns!(),
+            " FROM requests WHERE scope = $1 AND key = $2"
+        );
         let known = tx
             .conn()
             .fetch_one(sql, params![key.scope.as_str(), key.key.as_str()])
             .await?;
         if let Some(row) = known {
-            let mut row = tables::REQUESTS.open(row)?;
-            let (_, _) = (row.text()?, row.text()?);
-            if row.hash()? != key.body {
+            let first = RequestRow::opened(row)?;
+            if first.body != key.body {
                 let detail = "this Idempotency-Key was used for another request";
                 return Err(Problem::new(Code::IdempotencyConflict, detail).into());
             }
             let plain =
-                zstd::stream::decode_all(row.bytes()?.as_slice()).map_err(Error::damaged)?;
+                zstd::stream::decode_all(first.answer.as_slice()).map_err(Error::damaged)?;
             return read_json(&String::from_utf8(plain).map_err(Error::damaged)?);
         }
         let answer = self.command.apply(tx).await?;
         let plain = serde_json::to_vec(&answer).map_err(Error::damaged)?;
         // A claim that found nothing is no answer to keep: the next one may find something.
         if plain != b"null" || std::mem::size_of::<C::Answer>() == 0 {
-            let packed = zstd::bulk::compress(&plain, 1).map_err(Error::damaged)?;
-            let now = tx.now;
-            let values = params![key.scope.as_str(), key.key.as_str(), key.body, packed, now];
-            tables::REQUESTS.insert(tx.conn(), values).await?;
+            let first = RequestRow {
+                scope: key.scope.clone(),
+                key: key.key.clone(),
+                body: key.body,
+                answer: zstd::bulk::compress(&plain, 1).map_err(Error::damaged)?,
+                at: tx.now,
+            };
+            first.insert(tx.conn()).await?;
         }
         Ok(answer)
     }

@@ -20,14 +20,14 @@ use crate::{
     },
 };
 
-pub struct Note {
+pub struct RecordProgress {
     run: RunId,
     seq: i64,
     body: Progress,
     partial: OnceLock<Option<Content>>,
 }
 
-impl Note {
+impl RecordProgress {
     pub fn new(run: RunId, seq: i64, body: Progress) -> Self {
         Self {
             run,
@@ -51,7 +51,7 @@ impl Note {
 }
 
 #[async_trait]
-impl Command for Note {
+impl Command for RecordProgress {
     type Answer = ();
 
     async fn prepare(&mut self, _: &Store) -> Result<(), Error> {
@@ -81,9 +81,7 @@ impl Command for Note {
         }
         let now = tx.now;
         append_log(tx.conn(), &run.id, &mut attempt, now, &self.body.log).await?;
-        attempt
-            .set_progress(tx.conn(), &run.id, self.partial())
-            .await?;
+        attempt.set_progress(tx.conn(), self.partial()).await?;
         let data = json!({
             "attempt": attempt.attempt, "partial": self.body.partial.is_some(), "lines": self.body.log.len(),
         });

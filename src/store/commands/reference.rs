@@ -2,7 +2,16 @@
 
 use crate::{
     domain::Reference,
-    store::{Error, engine::params, rows::RunRow, tables::REFS, tx::Tx},
+    store::{
+        Error,
+        engine::params,
+        rows::{
+            RunRow,
+            reference::{RefRow, TABLE},
+        },
+        table::Declared as _,
+        tx::Tx,
+    },
 };
 
 /// The first registration says how it looked; each later one says whether it still does.
@@ -17,9 +26,18 @@ pub async fn register(tx: &mut Tx, run: &RunRow, refs: &[Reference]) -> Result<(
             ("checked_at", now.into()),
             ("checked_by", worker.into()),
         ];
-        if !REFS.amend(tx.conn(), params![id, uri], again).await? {
-            let first = params![id, uri, hash, hash, epoch, epoch, now, worker];
-            REFS.insert(tx.conn(), first).await?;
+        if !TABLE.amend(tx.conn(), params![id, uri], again).await? {
+            let first = RefRow {
+                run: run.id.clone(),
+                uri: uri.to_owned(),
+                was: hash.to_owned(),
+                hash: hash.to_owned(),
+                first: run.epoch,
+                epoch: run.epoch,
+                checked_at: now,
+                checked_by: worker.to_owned(),
+            };
+            first.insert(tx.conn()).await?;
         }
     }
     Ok(())

@@ -9,7 +9,10 @@ use crate::{
         Epoch, Hash, Problem, RunDetail, RunId, RunStatus, rules::lease::LeaseEnd,
         wire::protocol::ReleaseRun,
     },
-    store::{Error, Store, engine::params, lease_end, tables, tx::Tx, writer::Command},
+    store::{
+        Error, Store, engine::params, lease_end, rows::lease::LeaseRow, table::Declared as _,
+        tx::Tx, writer::Command,
+    },
 };
 
 pub struct Release {
@@ -57,6 +60,6 @@ pub async fn ended_with(
 ) -> Result<bool, Error> {
     let this = "WHERE run = $1 AND epoch = $2 AND ended_by = $3 AND body = $4";
     let params = params![run.as_str(), epoch.0, by.as_str(), body];
-    let found = tables::LEASES.select(tx.conn(), this, params).await?;
+    let found = LeaseRow::select(tx.conn(), this, params).await?;
     Ok(!found.is_empty())
 }

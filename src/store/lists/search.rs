@@ -7,7 +7,7 @@ use super::{
         engine::{Connection, params},
         rows::RunRow,
     },
-    vein::{self, OF_KEY, OF_TERM, Vein, Veins},
+    index_range::{self, IndexRange, IndexRanges, OF_KEY, OF_TERM},
     walk::{self, Page, foreign_cursor},
 };
 use crate::domain::{
@@ -41,7 +41,7 @@ pub struct Search<'a> {
 /// The word that leads through the index: no other has fewer words that begin so.
 struct Lead {
     term: String,
-    veins: Veins,
+    ranges: IndexRanges,
 }
 
 impl<'a> Search<'a> {
@@ -123,11 +123,14 @@ impl<'a> Search<'a> {
             }
         }
         Ok(best.map(|(_, term, word, found)| {
-            let mut veins: Vec<_> = found.iter().map(|term| Vein::new(OF_TERM, term)).collect();
-            veins.push(Vein::new(OF_KEY, word));
+            let mut ranges: Vec<_> = found
+                .iter()
+                .map(|term| IndexRange::new(OF_TERM, term))
+                .collect();
+            ranges.push(IndexRange::new(OF_KEY, word));
             Lead {
                 term,
-                veins: Veins(veins),
+                ranges: IndexRanges(ranges),
             }
         }))
     }
@@ -140,13 +143,13 @@ impl<'a> Search<'a> {
         before: i64,
     ) -> Result<(Vec<RunRow>, i64), Error> {
         let wanted = self.query.limit as usize;
-        let mut veins = lead.veins.before(before);
+        let mut ranges = lead.ranges.before(before);
         let (mut runs, mut looked, mut on) = (Vec::new(), 0, before);
         loop {
-            let places = veins.next(conn, vein::PLACES).await?;
-            let end = places.len() < vein::PLACES;
+            let places = ranges.next(conn, index_range::PLACES).await?;
+            let end = places.len() < index_range::PLACES;
             looked += places.len();
-            for run in vein::at(conn, &places).await? {
+            for run in index_range::at(conn, &places).await? {
                 on = run.ord;
                 if self.query.fits(&run.to_run()) && self.has_all(conn, &run).await? {
                     runs.push(run);

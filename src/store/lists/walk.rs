@@ -2,9 +2,9 @@
 
 use super::{
     super::{Error, engine::Connection, rows::RunRow},
+    index_range::{self, IndexRange, IndexRanges, OF_AUTHOR, OF_KEY, OF_OWNER, OF_RUN},
     search::Search,
     source::Source,
-    vein::{self, OF_AUTHOR, OF_KEY, OF_OWNER, OF_RUN, Vein, Veins},
 };
 use crate::domain::{Problem, RunQuery, views::search::mentioned};
 
@@ -31,12 +31,15 @@ impl Page {
     pub async fn read(conn: &mut dyn Connection, query: &RunQuery) -> Result<Self, Error> {
         let text = query.q.as_deref().map(str::trim).unwrap_or_default();
         if let Some(key) = &query.key {
-            let veins = key_veins(conn, key).await?;
-            return Self::of_veins(conn, query, veins, text).await;
+            let ranges = key_ranges(conn, key).await?;
+            return Self::of_ranges(conn, query, ranges, text).await;
         }
         if let Some(owner) = &query.owner {
-            let veins = vec![Vein::new(OF_AUTHOR, owner), Vein::new(OF_OWNER, owner)];
-            return Self::of_veins(conn, query, Veins(veins), text).await;
+            let ranges = vec![
+                IndexRange::new(OF_AUTHOR, owner),
+                IndexRange::new(OF_OWNER, owner),
+            ];
+            return Self::of_ranges(conn, query, IndexRanges(ranges), text).await;
         }
         match text.is_empty() {
             true => {
@@ -47,20 +50,20 @@ impl Page {
         }
     }
 
-    async fn of_veins(
+    async fn of_ranges(
         conn: &mut dyn Connection,
         query: &RunQuery,
-        veins: Veins,
+        ranges: IndexRanges,
         text: &str,
     ) -> Result<Self, Error> {
-        let mut veins = veins.before(cursor(query)?);
+        let mut ranges = ranges.before(cursor(query)?);
         let mut runs = Vec::new();
         let mut on = None;
-        let places = veins
+        let places = ranges
             .next(conn, PLACES_MAX.max(query.limit as usize) + 1)
             .await?;
         let more = places.len() > PLACES_MAX.max(query.limit as usize);
-        for run in vein::at(conn, &places).await? {
+        for run in index_range::at(conn, &places).await? {
             if runs.len() as i64 == query.limit {
                 return Ok(Walked { runs, on }.into());
             }
@@ -131,10 +134,10 @@ pub async fn scan(
 }
 
 /// Runs with a step of this key, and the run whose step gave this key to its provider.
-async fn key_veins(conn: &mut dyn Connection, key: &str) -> Result<Veins, Error> {
-    let mut veins = vec![Vein::new(OF_KEY, key)];
+async fn key_ranges(conn: &mut dyn Connection, key: &str) -> Result<IndexRanges, Error> {
+    let mut ranges = vec![IndexRange::new(OF_KEY, key)];
     if let Some(step) = super::found::by_provider_key(conn, key).await? {
-        veins.push(Vein::new(OF_RUN, step.0.as_str()));
+        ranges.push(IndexRange::new(OF_RUN, step.0.as_str()));
     }
-    Ok(Veins(veins))
+    Ok(IndexRanges(ranges))
 }

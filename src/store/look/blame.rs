@@ -7,7 +7,7 @@ use crate::{
         tree::Tree,
         views::{
             blame::{Blame, SNAPSHOTS_MAX, Trace, WRITES_MAX, Write, pointer, trace},
-            state_tree::Branch,
+            state_view::Branch,
         },
         wire::patch::tokens,
     },

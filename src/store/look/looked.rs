@@ -1,68 +1,50 @@
 //! States that were looked at a moment ago, and how they differ: whoever opens one branch will open the next.
 //! A snapshot never changes, so nothing here goes stale; it is bounded in bytes of JSON.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex},
-};
+use std::sync::Arc;
 
 use super::StateAt;
-use crate::domain::{RunId, diff::Delta};
+use crate::{
+    domain::{RunId, diff::Delta},
+    store::cache::{Cache, bounded, of_entries},
+};
 
 const BYTES_MAX: usize = 64 << 20;
-const DELTAS_MAX: usize = 8;
+const STATES: usize = 256;
+const DELTAS: usize = 8;
 
 pub type Pair = (RunId, i64, RunId, i64);
 
-/// Newest last.
-#[derive(Clone, Default)]
-pub struct Looked(Arc<Mutex<Inner>>);
+#[derive(Clone)]
+pub struct Looked {
+    states: Arc<Cache<(RunId, i64), Arc<StateAt>>>,
+    deltas: Arc<Cache<Pair, Arc<Delta>>>,
+}
 
-#[derive(Default)]
-struct Inner {
-    states: VecDeque<(RunId, Arc<StateAt>)>,
-    deltas: VecDeque<(Pair, Arc<Delta>)>,
+impl Default for Looked {
+    fn default() -> Self {
+        let states = bounded(STATES, BYTES_MAX, |state: &Arc<StateAt>| state.tree.size());
+        Self {
+            states: Arc::new(states),
+            deltas: Arc::new(of_entries(DELTAS)),
+        }
+    }
 }
 
 impl Looked {
     pub fn state(&self, run: &RunId, n: i64) -> Option<Arc<StateAt>> {
-        let mut inner = self.0.lock().ok()?;
-        let at = inner
-            .states
-            .iter()
-            .position(|(of, state)| of == run && state.snapshot == n)?;
-        let found = inner.states.remove(at)?;
-        let state = found.1.clone();
-        inner.states.push_back(found);
-        Some(state)
+        self.states.get(&(run.clone(), n))
     }
 
     pub fn keep_state(&self, run: RunId, state: Arc<StateAt>) {
-        let Ok(mut inner) = self.0.lock() else { return };
-        inner.states.push_back((run, state));
-        let bytes = |inner: &Inner| -> usize {
-            let sizes = inner.states.iter().map(|(_, state)| state.tree.size());
-            sizes.sum()
-        };
-        while inner.states.len() > 2 && bytes(&inner) > BYTES_MAX {
-            inner.states.pop_front();
-        }
-        while inner.states.len() > 256 {
-            inner.states.pop_front();
-        }
+        self.states.insert((run, state.snapshot), state);
     }
 
     pub fn delta(&self, pair: &Pair) -> Option<Arc<Delta>> {
-        let inner = self.0.lock().ok()?;
-        let found = inner.deltas.iter().find(|(of, _)| of == pair)?;
-        Some(found.1.clone())
+        self.deltas.get(pair)
     }
 
     pub fn keep_delta(&self, pair: Pair, delta: Arc<Delta>) {
-        let Ok(mut inner) = self.0.lock() else { return };
-        inner.deltas.push_back((pair, delta));
-        if inner.deltas.len() > DELTAS_MAX {
-            inner.deltas.pop_front();
-        }
+        self.deltas.insert(pair, delta);
     }
 }

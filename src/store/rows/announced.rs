@@ -5,25 +5,60 @@ use std::collections::HashMap;
 
 use super::{
     super::{
-        engine::{Connection, Row, params},
+        bulk::Bulk,
+        engine::{Connection, params},
         fresh::steps_among,
-        seal::Table,
+        table::{Declared as _, table},
     },
-    RunRow, StepRow, opt_text,
+    RunRow, StepRow,
 };
 use crate::{
-    domain::{RunId, StepStatus, nouns::run::Announced, wire::protocol::PlannedStep},
+    domain::{
+        Effect, Kind, RunId, StepKey, StepStatus, nouns::run::Announced,
+        wire::protocol::PlannedStep,
+    },
     store::Error,
 };
 
-pub static TABLE: Table = Table {
-    name: "announced",
-    key: "run, idx",
-    columns: "run, idx, key, name, kind, tool, effect, seq, skipped",
-    earlier: &[],
-    sealed: &[],
-    checked: &[],
-};
+table! {
+    /// An announcement as it is stored.
+    pub struct AnnouncedRow in announced by (run, idx), listed by columns, (forked by AnnouncedInFork);
+
+    since 7 {
+        run: RunId,                 once,  given;
+        idx: i64,                   once,  copied;
+        key: Option<StepKey>,       once,  copied;
+        name: String,               once,  copied;
+        kind: Kind,                 once,  copied;
+        tool: Option<String>,       once,  copied;
+        effect: Option<Effect>,     once,  copied;
+        /// The step that met it.
+        seq: Option<i64>,           later, given;
+        /// The result that an operator gave before it began, behind its hash.
+        skipped: Option<String>,    later, copied;
+    }
+}
+
+/// An announcement of a fork.
+pub static COPY: Bulk = Bulk::copy(&TABLE);
+
+impl AnnouncedRow {
+    fn shown(self) -> Announced {
+        Announced {
+            key: self.key,
+            name: self.name,
+            kind: self.kind,
+            tool: self.tool,
+            effect: self.effect,
+            seq: self.seq,
+            status: match self.skipped {
+                Some(_) => StepStatus::Skipped,
+                None => StepStatus::Pending,
+            },
+            damaged: false,
+        }
+    }
+}
 
 pub struct Announcements;
 
@@ -39,18 +74,18 @@ impl Announcements {
         plan: &[PlannedStep],
     ) -> Result<(), Error> {
         for (idx, step) in (0i64..).zip(plan) {
-            let values = params![
-                run.as_str(),
+            let row = AnnouncedRow {
+                run: run.clone(),
                 idx,
-                step.key.as_ref().map(|key| key.as_str()),
-                step.name.as_str(),
-                step.kind.as_str(),
-                step.tool.as_deref(),
-                opt_text(step.effect.as_ref()),
-                None::<i64>,
-                None::<String>,
-            ];
-            TABLE.insert(conn, values).await?;
+                key: step.key.clone(),
+                name: step.name.clone(),
+                kind: step.kind,
+                tool: step.tool.clone(),
+                effect: step.effect.clone(),
+                seq: None,
+                skipped: None,
+            };
+            row.insert(conn).await?;
         }
         Ok(())
     }
@@ -124,11 +159,8 @@ impl Announcements {
 
     async fn read(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Announced>, Error> {
         let all = "WHERE run = $1 ORDER BY idx";
-        let rows = TABLE.select(conn, all, params![run.as_str()]).await?;
-        let mut found = rows
-            .into_iter()
-            .map(announced)
-            .collect::<Result<Vec<_>, _>>()?;
+        let rows = AnnouncedRow::select(conn, all, params![run.as_str()]).await?;
+        let mut found: Vec<_> = rows.into_iter().map(AnnouncedRow::shown).collect();
         let begun: Vec<i64> = found.iter().filter_map(|it| it.seq).collect();
         let steps = steps_among(conn, run, &begun).await?;
         let steps: HashMap<i64, StepRow> = steps.into_iter().map(|it| (it.seq, it)).collect();
@@ -141,26 +173,4 @@ impl Announcements {
         }
         Ok(found)
     }
-}
-
-fn announced(mut row: Row) -> Result<Announced, Error> {
-    row.skip(2)?;
-    let key = row
-        .opt_text()?
-        .map(|key| key.try_into().map_err(Error::Damaged));
-    let (name, kind, tool) = (row.text()?, row.word()?, row.opt_text()?);
-    let (effect, seq, skipped) = (row.opt_json()?, row.opt_int()?, row.opt_text()?);
-    Ok(Announced {
-        key: key.transpose()?,
-        name,
-        kind,
-        tool,
-        effect,
-        seq,
-        status: match skipped {
-            Some(_) => StepStatus::Skipped,
-            None => StepStatus::Pending,
-        },
-        damaged: false,
-    })
 }

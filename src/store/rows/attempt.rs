@@ -7,9 +7,10 @@ use super::{
         bulk::Bulk,
         content::Content,
         engine::{Connection, Param, Row, params},
-        seal::{self, Table},
+        seal,
+        table::table,
     },
-    opt_text, sealed,
+    sealed,
 };
 use crate::{
     domain::{
@@ -21,131 +22,75 @@ use crate::{
 /// Attempts shown with a step; older ones stay in the store.
 const SHOWN: i64 = 100;
 
-#[derive(Debug, Clone)]
-pub struct AttemptRow {
-    pub run: RunId,
-    pub seq: i64,
-    pub attempt: i64,
-    pub worker: String,
-    pub epoch: Epoch,
-    /// The snapshot that was current when it began.
-    pub base: i64,
-    pub begun_at: Time,
-    pub heartbeat_at: Option<Time>,
-    pub ended_at: Option<Time>,
-    pub outcome: Outcome,
-    /// What ended it, as a hash: a repeat is known by it.
-    pub body: Option<Hash>,
-    /// What a repeat must hear again; of a given result, the snapshot at which a worker heard of it.
-    pub answer: Option<Value>,
-    pub usage: Option<Usage>,
-    pub log_lines: i64,
-    /// The key that it was given for the outside provider; attempts that no worker made have none.
-    pub idempotency_key: Option<String>,
-    pub has_evidence: bool,
+table! {
+    /// An attempt as it is stored.
+    pub struct AttemptRow in attempts by (run, seq, attempt), listed by sealed_columns, (copied by statements);
+
+    since 7 {
+        run: RunId,                    once,    given;
+        seq: i64,                      once,    copied;
+        attempt: i64,                  once,    copied;
+        worker: String,                once,    copied;
+        epoch: Epoch,                  changes, fresh;
+        /// The snapshot that was current when it began.
+        base: i64,                     once,    copied;
+        begun_at: Time,                once,    copied;
+        heartbeat_at: Option<Time>,    later,   copied;
+        ended_at: Option<Time>,        later,   copied;
+        outcome: Outcome,              changes, given;
+        /// What ended it, as a hash: a repeat is known by it.
+        body: Option<Hash>,            later,   copied;
+        /// What a repeat must hear again; of a given result, the snapshot at which a worker heard of it.
+        answer: Option<Value>,         later,   copied;
+        usage(input_tokens output_tokens cost_usd): Option<Usage>, later, copied;
+        log_lines: i64,                changes, fresh;
+    }
+    since 9 {
+        /// The key that it was given for the outside provider; attempts that no worker made have none.
+        idempotency_key: Option<String>, once, copied;
+    }
+    beside {
+        input: Text,    sealed, copied;
+        error: Text,    sealed, copied;
+        partial: Text,  sealed, fresh;
+        evidence: Text, sealed, fresh;
+    }
+    noted {
+        has_evidence: bool;
+    }
 }
 
-macro_rules! sealed_columns {
-    () => {
-        "run, seq, attempt, worker, epoch, base, begun_at, heartbeat_at, ended_at, outcome, body, answer, \
-         input_tokens, output_tokens, cost_usd, log_lines, idempotency_key"
-    };
-}
+/// The columns for [`AttemptRow::read`].
 macro_rules! columns {
     () => {
         concat!(
             sealed_columns!(),
-            ", seal, \
-         CASE WHEN evidence IS NULL THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END"
+            ", CASE WHEN evidence IS NULL THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END"
         )
     };
 }
 
-pub static TABLE: Table = Table {
-    name: "attempts",
-    key: "run, seq, attempt",
-    columns: sealed_columns!(),
-    earlier: &[16],
-    sealed: &["input", "error", "partial", "evidence"],
-    checked: &[],
-};
-
-pub static INSERT: Bulk = Bulk {
-    before: "INSERT INTO attempts (run, seq, attempt, worker, epoch, base, begun_at, outcome, input, \
-         log_lines, idempotency_key, seal) VALUES ",
-    columns: 12,
-    after: "",
-};
-
-pub static END: Bulk = Bulk {
-    before: "UPDATE attempts SET heartbeat_at = v.column4, ended_at = v.column5, outcome = v.column6, \
-         body = v.column7, answer = v.column8, input_tokens = v.column9, output_tokens = v.column10, \
-         cost_usd = v.column11, error = v.column12, seal = v.column13 FROM (VALUES ",
-    columns: 13,
-    after: ") AS v WHERE attempts.run = v.column1 AND attempts.seq = v.column2 \
-         AND attempts.attempt = v.column3",
-};
+pub static INSERT: Bulk = Bulk::insert(&TABLE, &["input"]);
+pub static END: Bulk = Bulk::update(&TABLE, &["error"]);
+static PROGRESS: Bulk = Bulk::update(&TABLE, &[]);
+static PARTIAL: Bulk = Bulk::update(&TABLE, &["partial"]);
 
 impl AttemptRow {
-    fn read(row: &mut Row) -> Result<Self, Error> {
-        row.begin_seal(&TABLE);
-        let mut attempt = Self {
-            run: row.word()?,
-            seq: row.int()?,
-            attempt: row.int()?,
-            worker: row.text()?,
-            epoch: Epoch(row.int()?),
-            base: row.int()?,
-            begun_at: row.time()?,
-            heartbeat_at: row.opt_time()?,
-            ended_at: row.opt_time()?,
-            outcome: row.word()?,
-            body: row.opt_hash()?,
-            answer: row.opt_json()?,
-            usage: match (row.opt_int()?, row.opt_int()?, row.opt_real()?) {
-                (None, None, None) => None,
-                (input_tokens, output_tokens, cost_usd) => Some(Usage {
-                    input_tokens,
-                    output_tokens,
-                    cost_usd,
-                }),
-            },
-            log_lines: row.int()?,
-            idempotency_key: row.opt_text()?,
-            has_evidence: false,
-        };
-        if !row.end_seal()? {
-            return Err(Error::damaged(format!(
+    /// The row as it was written; whether there is evidence is not asked.
+    pub fn sound(row: &mut Row) -> Result<Self, Error> {
+        match Self::held(row)? {
+            (attempt, true) => Ok(attempt),
+            (attempt, false) => Err(Error::damaged(format!(
                 "the row of attempt {} at step {} of run {}",
                 attempt.attempt, attempt.seq, attempt.run
-            )));
+            ))),
         }
-        attempt.has_evidence = row.flag()?;
-        Ok(attempt)
     }
 
-    /// What the seal covers, in the order of its columns.
-    pub fn values(&self) -> Vec<Param> {
-        let usage = self.usage.unwrap_or_default();
-        params![
-            self.run.as_str(),
-            self.seq,
-            self.attempt,
-            self.worker.as_str(),
-            self.epoch.0,
-            self.base,
-            self.begun_at,
-            self.heartbeat_at,
-            self.ended_at,
-            self.outcome.as_str(),
-            self.body,
-            opt_text(self.answer.as_ref()),
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cost_usd,
-            self.log_lines,
-            self.idempotency_key.as_deref(),
-        ]
+    fn read(row: &mut Row) -> Result<Self, Error> {
+        let mut attempt = Self::sound(row)?;
+        attempt.has_evidence = row.flag()?;
+        Ok(attempt)
     }
 
     pub async fn load(
@@ -178,41 +123,13 @@ impl AttemptRow {
     }
 
     /// The row of a new attempt, for [`INSERT`].
-    pub fn inserted(&self, run: &RunId, input: Option<&Content>) -> Vec<Param> {
-        params![
-            run.as_str(),
-            self.seq,
-            self.attempt,
-            self.worker.as_str(),
-            self.epoch.0,
-            self.base,
-            self.begun_at,
-            self.outcome.as_str(),
-            input.map(Content::sealed),
-            self.log_lines,
-            self.idempotency_key.as_deref(),
-            TABLE.seal(&self.values()),
-        ]
+    pub fn inserted(&self, input: Option<&Content>) -> Vec<Param> {
+        INSERT.row(self.values(), params![input.map(Content::sealed)])
     }
 
     /// The attempt is over, with what a repeat must hear again; for [`END`].
-    pub fn ended(&self, run: &RunId, error: Option<&AgentError>) -> Vec<Param> {
-        let usage = self.usage.unwrap_or_default();
-        params![
-            run.as_str(),
-            self.seq,
-            self.attempt,
-            self.heartbeat_at,
-            self.ended_at,
-            self.outcome.as_str(),
-            self.body,
-            opt_text(self.answer.as_ref()),
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cost_usd,
-            error.map(sealed),
-            TABLE.seal(&self.values()),
-        ]
+    pub fn ended(&self, error: Option<&AgentError>) -> Vec<Param> {
+        END.row(self.values(), params![error.map(sealed)])
     }
 
     /// The snapshot that its state is made from, unless the agent says otherwise.
@@ -240,24 +157,18 @@ impl AttemptRow {
         Ok(())
     }
 
+    /// What was sent while it works. A partial result stays until the next one.
     pub async fn set_progress(
         &self,
         conn: &mut dyn Connection,
-        run: &RunId,
         partial: Option<&Content>,
     ) -> Result<(), Error> {
-        let sql = "UPDATE attempts SET partial = COALESCE($4, partial), log_lines = $5, seal = $6 \
-             WHERE run = $1 AND seq = $2 AND attempt = $3";
-        let params = params![
-            run.as_str(),
-            self.seq,
-            self.attempt,
-            partial.map(Content::sealed),
-            self.log_lines,
-            TABLE.seal(&self.values()),
-        ];
-        conn.execute(sql, params).await?;
-        Ok(())
+        let (bulk, beside) = match partial {
+            Some(partial) => (&PARTIAL, params![partial.sealed()]),
+            None => (&PROGRESS, params![]),
+        };
+        bulk.execute(conn, vec![bulk.row(self.values(), beside)])
+            .await
     }
 
     pub async fn set_evidence(

@@ -2,7 +2,7 @@
 
 use super::super::{
     engine::{Connection, params},
-    seal::Table,
+    table::{Declared as _, table},
 };
 use crate::{
     domain::{
@@ -12,14 +12,20 @@ use crate::{
     store::{Error, rows::AttemptRow},
 };
 
-pub static TABLE: Table = Table {
-    name: "log_lines",
-    key: "run, seq, attempt, n",
-    columns: "run, seq, attempt, n, at, level, message",
-    earlier: &[],
-    sealed: &[],
-    checked: &[],
-};
+table! {
+    /// A line as it is stored.
+    pub struct LogLineRow in log_lines by (run, seq, attempt, n), listed by columns, stays;
+
+    since 7 {
+        run: RunId,      once;
+        seq: i64,        once;
+        attempt: i64,    once;
+        n: i64,          once;
+        at: Time,        once;
+        level: String,   once;
+        message: String, once;
+    }
+}
 
 /// Appends lines and lets the oldest go; counts them on the attempt.
 pub async fn append_log(
@@ -31,16 +37,16 @@ pub async fn append_log(
 ) -> Result<(), Error> {
     for line in lines {
         attempt.log_lines += 1;
-        let values = params![
-            run.as_str(),
-            attempt.seq,
-            attempt.attempt,
-            attempt.log_lines,
+        let row = LogLineRow {
+            run: run.clone(),
+            seq: attempt.seq,
+            attempt: attempt.attempt,
+            n: attempt.log_lines,
             at,
-            line.level.as_str(),
-            line.message.as_str(),
-        ];
-        TABLE.insert(conn, values).await?;
+            level: line.level.as_str().to_owned(),
+            message: line.message.clone(),
+        };
+        row.insert(conn).await?;
     }
     let oldest = attempt.log_lines - LOG_LINES_MAX as i64;
     if oldest > 0 && !lines.is_empty() {
@@ -60,23 +66,14 @@ pub async fn read_log(
     run: &RunId,
     seq: i64,
 ) -> Result<Vec<LogLine>, Error> {
-    let sql = "SELECT run, seq, attempt, n, at, level, message, seal FROM log_lines WHERE run = $1 AND seq = $2 \
-         ORDER BY attempt DESC, n DESC LIMIT $3";
-    let rows = conn
-        .fetch(sql, params![run.as_str(), seq, LOG_LINES_MAX as i64])
-        .await?;
-    rows.into_iter()
-        .rev()
-        .map(|row| {
-            let mut row = TABLE.open(row)?;
-            let (_, _) = (row.text()?, row.int()?);
-            let (attempt, _) = (row.int()?, row.int()?);
-            Ok(LogLine {
-                attempt,
-                at: row.time()?,
-                level: row.text()?,
-                message: row.text()?,
-            })
-        })
-        .collect()
+    let newest = "WHERE run = $1 AND seq = $2 ORDER BY attempt DESC, n DESC LIMIT $3";
+    let params = params![run.as_str(), seq, LOG_LINES_MAX as i64];
+    let rows = LogLineRow::select(conn, newest, params).await?;
+    let line = |row: LogLineRow| LogLine {
+        attempt: row.attempt,
+        at: row.at,
+        level: row.level,
+        message: row.message,
+    };
+    Ok(rows.into_iter().rev().map(line).collect())
 }

@@ -2,15 +2,27 @@
 
 pub(super) mod announced;
 pub(super) mod attempt;
+pub(super) mod audited;
+pub(super) mod decision;
+pub(super) mod event;
+pub(super) mod lease;
 pub(super) mod log_line;
+pub(super) mod reference;
+pub(super) mod request;
 pub(super) mod run;
+pub(super) mod seen;
+pub(super) mod session;
+pub(super) mod signin_link;
 pub(super) mod step;
+pub(super) mod term;
+pub(super) mod token;
+pub(super) mod user;
 
 pub use announced::Announcements;
 pub use attempt::AttemptRow;
 pub use log_line::{append_log, read_log};
 pub(super) use run::run_columns;
-pub use run::{Opened, RunContent, RunRow, StoredContent};
+pub use run::{NewRun, Opened, RunContent, RunRow, StoredContent};
 pub use step::StepRow;
 pub(super) use step::{step_columns, steps};
 

@@ -9,12 +9,9 @@ pub use write::{INSERT, SETTLE};
 
 use serde_json::Value;
 
-use super::{
-    super::{
-        engine::{Connection, Param, Row, params},
-        seal::Table,
-    },
-    opt_text, text,
+use super::super::{
+    engine::{Connection, Row, params},
+    table::table,
 };
 use crate::{
     domain::{
@@ -29,42 +26,58 @@ use crate::{
     store::Error,
 };
 
-#[derive(Debug, Clone)]
-pub struct StepRow {
-    pub run: RunId,
-    pub seq: i64,
-    pub key: StepKey,
-    pub name: String,
-    pub kind: Kind,
-    pub tool: Option<String>,
-    pub input_hash: Hash,
-    pub effect: Option<Effect>,
-    pub recovery: Recovery,
-    pub retry: RetryRule,
-    pub refs: Vec<Reference>,
-    pub status: StepStatus,
-    /// How many attempts were made; the number of the newest.
-    pub attempts: i64,
-    pub failures: i64,
-    /// Grows when an operator orders a new key for the outside provider.
-    pub generation: i64,
-    pub told: BeginOutcome,
-    pub epoch: Epoch,
-    pub unknown: bool,
-    pub given: bool,
-    pub decision: Option<DecisionKind>,
-    pub snapshot: Option<i64>,
-    pub retry_at: Option<Time>,
-    pub cost_usd: Option<f64>,
-    /// Bytes by which its commit made the state longer.
-    pub state_change: Option<i64>,
-    pub begun_at: Time,
-    pub ended_at: Option<Time>,
-    /// Since when the provider may know its key, where that is not since it began.
-    pub keyed_at: Option<Time>,
-    /// Its row does not match its seal: shown as damaged, never acted on.
-    pub damaged: bool,
+table! {
+    /// A step as it is stored.
+    pub struct StepRow in steps by (run, seq), listed by columns, (copied by statements);
+
+    since 7 {
+        run: RunId,                                    once,    given;
+        seq: i64,                                      once,    copied;
+        key: StepKey,                                  once,    copied;
+        name: String,                                  once,    copied;
+        kind: Kind,                                    once,    copied;
+        tool: Option<String>,                          once,    copied;
+        input_hash: Hash,                              once,    copied;
+        effect: Option<Effect>,                        once,    copied;
+        recovery: Recovery,                            changes, copied;
+        retry(max_attempts backoff_ms): RetryRule,     once,    copied;
+        refs: Vec<Reference>,                          once,    copied;
+        status: StepStatus,                            changes, given;
+        /// How many attempts were made; the number of the newest.
+        attempts: i64,                                 changes, copied;
+        failures: i64,                                 changes, copied;
+        /// Grows when an operator orders a new key for the outside provider.
+        generation: i64,                               changes, copied;
+        told: BeginOutcome,                            changes, copied;
+        epoch: Epoch,                                  changes, fresh;
+        unknown: bool,                                 changes, copied;
+        given: bool,                                   changes, copied;
+        decision: Option<DecisionKind>,                later,   copied;
+        snapshot: Option<i64>,                         later,   copied;
+        retry_at: Option<Time>,                        later,   fresh;
+        cost_usd: Option<f64>,                         later,   copied;
+        /// Bytes by which its commit made the state longer.
+        state_change: Option<i64>,                     later,   copied;
+        begun_at: Time,                                once,    copied;
+        ended_at: Option<Time>,                        later,   copied;
+        /// Since when the provider may know its key, where that is not since it began.
+        keyed_at: Option<Time>,                        later,   copied;
+    }
+    beside {
+        input: Text,        checked, copied;
+        result: Text,       checked, copied;
+        result_hash: Bytes, checked, copied;
+        gate: Text,         sealed,  copied;
+        links: Text,        sealed,  copied;
+        error: Text,        sealed,  copied;
+        ord: Int,           checked, given;
+    }
+    noted {
+        /// Its row does not match its seal: shown as damaged, never acted on.
+        damaged: bool;
+    }
 }
+pub(in crate::store) use columns as step_columns;
 
 /// What a step holds beside its row: read only where it is shown or answered.
 #[derive(Debug, Clone)]
@@ -76,102 +89,11 @@ pub struct StepContent {
     pub links: Vec<Link>,
 }
 
-macro_rules! sealed_columns {
-    () => {
-        "run, seq, key, name, kind, tool, input_hash, effect, recovery, max_attempts, backoff_ms, refs, status, \
-         attempts, failures, generation, told, epoch, unknown, given, decision, snapshot, retry_at, \
-         cost_usd, state_change, begun_at, ended_at, keyed_at"
-    };
-}
-macro_rules! columns {
-    () => {
-        concat!($crate::store::rows::step::sealed_columns!(), ", seal")
-    };
-}
-pub(in crate::store) use columns as step_columns;
-pub(in crate::store) use sealed_columns;
-
-pub static TABLE: Table = Table {
-    name: "steps",
-    key: "run, seq",
-    columns: sealed_columns!(),
-    earlier: &[],
-    sealed: &["gate", "links", "error"],
-    checked: &["input", "result", "result_hash", "ord"],
-};
-
 impl StepRow {
     pub fn read(row: &mut Row) -> Result<Self, Error> {
-        row.begin_seal(&TABLE);
-        let mut step = Self {
-            run: row.word()?,
-            seq: row.int()?,
-            key: row.text()?.try_into().map_err(Error::Damaged)?,
-            name: row.text()?,
-            kind: row.word()?,
-            tool: row.opt_text()?,
-            input_hash: row.hash()?,
-            effect: row.opt_json()?,
-            recovery: row.word()?,
-            retry: RetryRule {
-                max_attempts: row.int()?,
-                backoff_ms: row.int()?,
-            },
-            refs: row.json()?,
-            status: row.word()?,
-            attempts: row.int()?,
-            failures: row.int()?,
-            generation: row.int()?,
-            told: row.word()?,
-            epoch: Epoch(row.int()?),
-            unknown: row.flag()?,
-            given: row.flag()?,
-            decision: row.opt_word()?,
-            snapshot: row.opt_int()?,
-            retry_at: row.opt_time()?,
-            cost_usd: row.opt_real()?,
-            state_change: row.opt_int()?,
-            begun_at: row.time()?,
-            ended_at: row.opt_time()?,
-            keyed_at: row.opt_time()?,
-            damaged: false,
-        };
-        step.damaged = !row.end_seal()?;
+        let (mut step, sound) = Self::held(row)?;
+        step.damaged = !sound;
         Ok(step)
-    }
-
-    /// What the seal covers, in the order of its columns.
-    pub fn values(&self) -> Vec<Param> {
-        params![
-            self.run.as_str(),
-            self.seq,
-            self.key.as_str(),
-            self.name.as_str(),
-            self.kind.as_str(),
-            self.tool.as_deref(),
-            self.input_hash,
-            opt_text(self.effect.as_ref()),
-            self.recovery.as_str(),
-            self.retry.max_attempts,
-            self.retry.backoff_ms,
-            text(&self.refs),
-            self.status.as_str(),
-            self.attempts,
-            self.failures,
-            self.generation,
-            self.told.as_str(),
-            self.epoch.0,
-            self.unknown,
-            self.given,
-            self.decision.map(DecisionKind::as_str),
-            self.snapshot,
-            self.retry_at,
-            self.cost_usd,
-            self.state_change,
-            self.begun_at,
-            self.ended_at,
-            self.keyed_at,
-        ]
     }
 
     pub fn undamaged(self) -> Result<Self, Error> {

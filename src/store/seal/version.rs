@@ -33,7 +33,7 @@ impl Hasher {
 
     /// A missing value is the same whatever its type would be.
     pub fn update(&mut self, value: &Param) {
-        if self.table.earlier.get(self.earlier.len()) == Some(&self.count) {
+        if self.table.begins_version(self.count) {
             self.earlier.push((self.seal(), true));
         }
         self.count += 1;
@@ -83,22 +83,43 @@ impl Hasher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::engine::params;
+    use crate::store::{
+        engine::params,
+        table::{Column, InFork, Kind, Texts, Written},
+    };
 
-    const fn table(columns: &'static str, earlier: &'static [usize]) -> Table {
-        Table {
-            name: "t",
-            key: "id",
-            columns,
-            earlier,
-            sealed: &[],
-            checked: &[],
+    const fn column(name: &'static str, since: u16) -> Column {
+        Column {
+            name,
+            kind: Kind::Int,
+            since,
+            written: Written::Once,
+            fork: InFork::Stays,
         }
     }
 
-    static FIRST: Table = table("id, a", &[]);
-    static SECOND: Table = table("id, a, b", &[2]);
-    static THIRD: Table = table("id, a, b, c, d", &[2, 3]);
+    const COLUMNS: &[Column] = &[
+        column("id", 1),
+        column("a", 1),
+        column("b", 2),
+        column("c", 5),
+        column("d", 5),
+    ];
+
+    const fn table(columns: &'static [Column]) -> Table {
+        Table {
+            name: "t",
+            key: &["id"],
+            seal: "seal",
+            columns,
+            beside: &[],
+            texts: Texts::new(),
+        }
+    }
+
+    static FIRST: Table = table(COLUMNS.split_at(2).0);
+    static SECOND: Table = table(COLUMNS.split_at(3).0);
+    static THIRD: Table = table(COLUMNS);
 
     fn seal(table: &'static Table, values: Vec<Param>) -> Vec<u8> {
         let mut hasher = Hasher::new(table);

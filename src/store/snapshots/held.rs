@@ -2,7 +2,7 @@
 
 use super::{
     codec::{self, Window},
-    stored::TABLE,
+    stored::{Stored, TABLE},
 };
 use crate::{
     domain::{
@@ -54,12 +54,7 @@ pub struct Packed {
     body: Vec<u8>,
 }
 
-pub static INSERT: Bulk = Bulk {
-    before: "INSERT INTO snapshots (run, n, seq, created_at, keyframe, weight, encoding, body, \
-         state_hash, hash, seal) VALUES ",
-    columns: 11,
-    after: "",
-};
+pub static INSERT: Bulk = Bulk::insert(&TABLE, &[]);
 
 impl Held {
     /// Snapshot 0, the initial state.
@@ -168,18 +163,19 @@ impl Held {
 
     /// The newest snapshot as a row, for [`INSERT`].
     pub fn row(&self, run: &RunId, seq: Option<i64>, at: Time, packed: Packed) -> Vec<Param> {
-        TABLE.row(params![
-            run.as_str(),
-            self.snapshot,
+        let row = Stored {
+            run: run.clone(),
+            n: self.snapshot,
             seq,
-            at,
-            self.keyframe,
-            self.weight,
-            packed.encoding,
-            packed.body,
-            self.tree.hash(),
-            self.hash,
-        ])
+            created_at: at,
+            keyframe: self.keyframe,
+            weight: self.weight,
+            encoding: packed.encoding,
+            body: packed.body,
+            state_hash: self.tree.hash(),
+            hash: self.hash,
+        };
+        INSERT.row(row.values(), params![])
     }
 }
 

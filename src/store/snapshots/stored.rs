@@ -5,55 +5,44 @@ use crate::{
     store::{
         Error,
         engine::{Connection, Row, params},
-        seal::Table,
+        table::{Declared as _, table},
     },
 };
 
-pub static TABLE: Table = Table {
-    name: "snapshots",
-    key: "run, n",
-    columns: "run, n, seq, created_at, keyframe, weight, encoding, body, state_hash, hash",
-    earlier: &[],
-    sealed: &[],
-    checked: &[],
-};
+table! {
+    /// One stored snapshot, not yet decoded.
+    pub struct Stored in snapshots by (run, n), listed by snapshot_columns, stays;
 
-/// One stored snapshot, not yet decoded.
-pub struct Stored {
-    pub n: i64,
-    pub seq: Option<i64>,
-    pub created_at: Time,
-    pub keyframe: i64,
-    pub weight: i64,
-    pub encoding: String,
-    pub body: Vec<u8>,
-    pub state_hash: Hash,
-    pub hash: Hash,
+    since 7 {
+        run: RunId,         once;
+        n: i64,             once;
+        seq: Option<i64>,   once;
+        created_at: Time,   once;
+        keyframe: i64,      once;
+        weight: i64,        once;
+        encoding: String,   once;
+        body: Vec<u8>,      once;
+        state_hash: Hash,   once;
+        hash: Hash,         once;
+    }
 }
+pub(in crate::store) use snapshot_columns;
 
 impl Stored {
     pub fn read(row: Row) -> Result<Self, Error> {
-        let mut row = TABLE.open(row)?;
-        let _run = row.text()?;
-        Ok(Self {
-            n: row.int()?,
-            seq: row.opt_int()?,
-            created_at: row.time()?,
-            keyframe: row.int()?,
-            weight: row.int()?,
-            encoding: row.text()?,
-            body: row.bytes()?,
-            state_hash: row.hash()?,
-            hash: row.hash()?,
-        })
+        Self::opened(row)
     }
 }
 
 /// The rows that the state `n` is made of: from its keyframe up to it. The one place that knows where they lie.
 pub async fn chain(conn: &mut dyn Connection, run: &RunId, n: i64) -> Result<Vec<Row>, Error> {
     let run = owner(conn, run, n).await?;
-    let sql = "SELECT run, n, seq, created_at, keyframe, weight, encoding, body, state_hash, hash, seal FROM snapshots \
-         WHERE run = $1 AND n <= $2 AND n >= (SELECT keyframe FROM snapshots WHERE run = $1 AND n = $2) ORDER BY n";
+    let sql = concat!(
+        "SELECT ",
+        snapshot_columns!(),
+        " FROM snapshots WHERE run = $1 AND n <= $2 \
+         AND n >= (SELECT keyframe FROM snapshots WHERE run = $1 AND n = $2) ORDER BY n"
+    );
     conn.fetch(sql, params![run.as_str(), n]).await
 }
 

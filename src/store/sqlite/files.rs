@@ -30,6 +30,11 @@ pub fn create(file: &Path) -> io::Result<()> {
     }
 }
 
+/// There is no such file, and one in memory is not meant.
+pub fn missing(file: &Path) -> bool {
+    !in_memory(file) && !file.exists()
+}
+
 /// A store of an earlier version may be readable by everyone on the machine.
 fn close_to_others(file: &Path) -> io::Result<()> {
     for file in parts(file) {

@@ -9,8 +9,8 @@ use crate::{
     store::{
         Error, decisions,
         engine::{Connection, params},
-        rows::{RunRow, StepRow, announced, run_columns, steps},
-        tables,
+        rows::{RunRow, StepRow, announced::AnnouncedRow, lease::LeaseRow, run_columns, steps},
+        table::Declared as _,
     },
 };
 
@@ -32,22 +32,20 @@ pub(super) async fn gaps(
     }
     let newest = "WHERE run = $1 ORDER BY epoch DESC LIMIT $2";
     let params = params![run.id.as_str(), LEASES_MAX];
-    let rows = tables::LEASES.sound_ones(conn, newest, params).await?;
+    let leases = LeaseRow::sound_ones(conn, newest, params).await?;
     let mut gaps = Vec::new();
     // From the newest lease back: each gap reaches from a lease's end to what came after it.
     let mut until = end;
     let mut open = true;
-    for mut row in rows {
-        row.skip(5)?;
-        let (granted_at, ended_at) = (row.time()?, row.opt_time()?);
-        if let Some(from) = ended_at.filter(|from| *from < until) {
+    for lease in leases {
+        if let Some(from) = lease.ended_at.filter(|from| *from < until) {
             gaps.push(Gap {
                 from,
                 to: until,
                 open,
             });
         }
-        until = granted_at;
+        until = lease.granted_at;
         open = false;
     }
     gaps.retain(|gap| gap.from.0 < window.to && gap.to.0 > window.from);
@@ -101,12 +99,8 @@ async fn announced_milestone(
 ) -> Result<Option<String>, Error> {
     let next = "WHERE run = $1 AND kind = $2 AND seq IS NULL ORDER BY idx LIMIT 1";
     let params = params![run.as_str(), Kind::Milestone.as_str()];
-    let rows = announced::TABLE.sound_ones(conn, next, params).await?;
-    let Some(mut row) = rows.into_iter().next() else {
-        return Ok(None);
-    };
-    row.skip(3)?;
-    row.text().map(Some)
+    let rows = AnnouncedRow::sound_ones(conn, next, params).await?;
+    Ok(rows.into_iter().next().map(|it| it.name))
 }
 
 pub(super) async fn flags(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Flag>, Error> {

@@ -2,27 +2,23 @@
 
 use super::{
     PAGE,
-    run::{ATTEMPTS_MISSING, STEPS, step_of},
+    run::{ATTEMPTS_MISSING, step_of, steps_page},
 };
 use crate::store::{
     Error,
     engine::{Connection, Param, params},
-    rows::{RunRow, announced, attempt},
-    seal::Table,
-    tables,
+    rows::{RunRow, announced, attempt, reference, term::TermRow},
+    table::{Declared as _, Table},
 };
 
 /// The steps of a run before this one, their attempts, and what the run announced, referred to and is found by.
 pub async fn sound(conn: &mut dyn Connection, run: &RunRow, before: i64) -> Result<(), Error> {
     steps(conn, run, before).await?;
     let earlier = |key: &[Param]| matches!(key, [_, Param::Int(Some(seq)), _] if *seq < before);
-    rows(conn, run, &attempt::TABLE, earlier).await?;
-    rows(conn, run, &announced::TABLE, |_| true).await?;
-    rows(conn, run, &tables::REFS, |_| true).await?;
-    let sql = "SELECT ord, term, seal FROM terms WHERE ord = $1";
-    for row in conn.fetch(sql, params![run.ord]).await? {
-        tables::TERMS.opened(row)?;
-    }
+    rows(conn, run, &attempt::TABLE, Vec::new(), earlier).await?;
+    rows(conn, run, &announced::TABLE, Vec::new(), |_| true).await?;
+    rows(conn, run, &reference::TABLE, Vec::new(), |_| true).await?;
+    TermRow::select(conn, "WHERE ord = $1", params![run.ord]).await?;
     Ok(())
 }
 
@@ -32,8 +28,7 @@ async fn steps(conn: &mut dyn Connection, run: &RunRow, before: i64) -> Result<(
         |seq: i64, why: String| Error::damaged(format!("step {seq} of run {}: {why}", run.id));
     let mut last = 0;
     while last + 1 < before {
-        let page = params![run.id.as_str(), last, PAGE.min(before - 1 - last)];
-        let found = conn.fetch(STEPS, page).await?;
+        let found = steps_page(conn, &run.id, last, PAGE.min(before - 1 - last)).await?;
         if found.is_empty() {
             return Err(damaged(last + 1, "it is missing".into()));
         }
@@ -54,14 +49,29 @@ async fn steps(conn: &mut dyn Connection, run: &RunRow, before: i64) -> Result<(
     }
 }
 
-/// The rows of a run whose key is wanted; they come in the order of their keys, the wanted ones first.
+/// One step with its attempts, and all that lies in them.
+pub async fn step(conn: &mut dyn Connection, run: &RunRow, seq: i64) -> Result<(), Error> {
+    let found = steps_page(conn, &run.id, seq - 1, 1).await?.into_iter();
+    match found.map(|row| step_of(run, row)).next().transpose()? {
+        Some(found) if found == seq => {}
+        _ => {
+            let place = format!("step {seq} of run {}: it is missing", run.id);
+            return Err(Error::damaged(place));
+        }
+    }
+    let first = params![run.id.as_str(), seq, 0i64];
+    let of_step = |key: &[Param]| matches!(key, [_, Param::Int(Some(of)), _] if *of == seq);
+    rows(conn, run, &attempt::TABLE, first, of_step).await
+}
+
+/// The rows of a run after this key whose own key is wanted; they come in the order of their keys, the wanted ones first.
 async fn rows(
     conn: &mut dyn Connection,
     run: &RunRow,
     table: &'static Table,
+    mut after: Vec<Param>,
     wanted: impl Fn(&[Param]) -> bool,
 ) -> Result<(), Error> {
-    let mut after = Vec::new();
     loop {
         let found = table.page(conn, Some(&run.id), &after, PAGE).await?;
         let more = found.len() as i64 == PAGE;

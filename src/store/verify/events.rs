@@ -5,15 +5,21 @@ use crate::{
     domain::{Event, Hash, RunId},
     store::{
         Error,
-        engine::{Row, params},
-        rows::text,
+        engine::{Param, Row, params},
+        rows::{
+            event::{EventRow, TABLE, event_columns, linked_events},
+            text,
+        },
     },
 };
 
 impl Walk<'_> {
     pub async fn all_events(&mut self) -> Result<(), Error> {
-        let sql = "SELECT id, run, seq, kind, at, data, hash FROM events \
-             WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3";
+        let sql = concat!(
+            "SELECT ",
+            event_columns!(),
+            " FROM events WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3"
+        );
         let (mut last, mut head) = (0, Hash::default());
         while last < self.found.event {
             let page = params![last, self.found.event, PAGE];
@@ -58,8 +64,8 @@ impl Walk<'_> {
     }
 
     /// Checks one event against the one before; answers where the chain stands now.
-    fn event(&mut self, row: Row, last: i64, head: Hash) -> (i64, Hash) {
-        match read(row) {
+    fn event(&mut self, mut row: Row, last: i64, head: Hash) -> (i64, Hash) {
+        match read(&mut row) {
             Ok((event, hash)) => {
                 if event.id != last + 1 {
                     let why = format!("events {} to {} are missing", last + 1, event.id - 1);
@@ -81,8 +87,7 @@ impl Walk<'_> {
 
     /// The events of one run, each linked to the one before it in the store.
     pub async fn events_of(&mut self, run: &RunId) -> Result<(), Error> {
-        let sql = "SELECT e.id, e.run, e.seq, e.kind, e.at, e.data, e.hash, p.hash FROM events e \
-             LEFT JOIN events p ON p.id = e.id - 1 WHERE e.run = $3 AND e.id > $1 ORDER BY e.id LIMIT $2";
+        let sql = linked_events!("run = $3 AND id > $1 ORDER BY id LIMIT $2");
         let mut last = 0;
         loop {
             let rows = match self
@@ -96,10 +101,10 @@ impl Walk<'_> {
             if rows.is_empty() {
                 return Ok(());
             }
-            for mut row in rows {
-                let id = row.int()?;
+            for row in rows {
+                let id = row.ahead(1).int()?;
                 self.found.checked.events += 1;
-                if let Err(error) = linked(id, row) {
+                if let Err(error) = linked(row) {
                     let place = format!("event {id}");
                     self.damage(Some(run), place, error.what(), Some(last));
                 }
@@ -113,32 +118,20 @@ impl Walk<'_> {
     }
 }
 
-fn read(mut row: Row) -> Result<(Event, Hash), Error> {
-    let id = row.int()?;
-    let event = content(id, &mut row)?;
-    Ok((event, row.hash()?))
-}
-
-fn content(id: i64, row: &mut Row) -> Result<Event, Error> {
-    let (run, seq, kind, at) = (row.word()?, row.opt_int()?, row.word()?, row.time()?);
-    let stored = row.text()?;
-    let data = crate::store::engine::read_json(&stored)?;
-    match text(&data) == stored {
-        true => Ok(Event {
-            id,
-            run,
-            seq,
-            kind,
-            at,
-            data,
-        }),
-        false => Err(Error::damaged("its data is not as it was written")),
+/// An event whose data is, letter by letter, as it was written, and its hash.
+fn read(row: &mut Row) -> Result<(Event, Hash), Error> {
+    let stored = TABLE.position("data").and_then(|at| row.unread().get(at));
+    let stored = stored.cloned();
+    let (event, hash) = EventRow::read(row)?;
+    match stored {
+        Some(Param::Text(Some(stored))) if stored == text(&event.data) => Ok((event, hash)),
+        _ => Err(Error::damaged("its data is not as it was written")),
     }
 }
 
-fn linked(id: i64, mut row: Row) -> Result<(), Error> {
-    let event = content(id, &mut row)?;
-    let (hash, before) = (row.hash()?, row.opt_hash()?.unwrap_or_default());
+fn linked(mut row: Row) -> Result<(), Error> {
+    let (event, hash) = read(&mut row)?;
+    let before = row.opt_hash()?.unwrap_or_default();
     match event.link(before) == hash {
         true => Ok(()),
         false => Err(Error::damaged(

@@ -14,13 +14,14 @@ use super::{
     Error, Store,
     engine::{Connection, params},
     error::transient,
+    rows::run as runs,
     tables,
 };
 use crate::domain::{
     Problem, RunId,
     nouns::{
         audit::AuditVerified,
-        integrity::{Damage, Verified},
+        integrity::{AuditHead, Damage, Verified},
     },
 };
 
@@ -98,8 +99,12 @@ impl Walk<'_> {
     }
 
     async fn one(&mut self, run: &RunId) -> Result<(), Error> {
-        let sql = concat!("SELECT ", run::columns!(), " FROM runs WHERE id = $1");
-        let row = match self.conn.fetch_one(sql, params![run.as_str()]).await {
+        let sql = format!("{} WHERE id = $1", runs::TABLE.whole_text());
+        let rows = self
+            .conn
+            .fetch_built(sql.into(), params![run.as_str()])
+            .await;
+        let row = match rows.map(|rows| rows.into_iter().next()) {
             Ok(row) => row.ok_or_else(|| Error::from(Problem::not_found("run")))?,
             Err(error) => return self.trouble(Some(run), "its row", error),
         };
@@ -110,29 +115,17 @@ impl Walk<'_> {
     async fn everything(&mut self) -> Result<(), Error> {
         self.count().await?;
         self.all_events().await?;
-        for table in [
-            &tables::TERMS,
-            &tables::REQUESTS,
-            &tables::USERS,
-            &tables::TOKENS,
-            &tables::SESSIONS,
-            &tables::SIGNIN_LINKS,
-            &tables::DECISIONS,
-        ]
-        .into_iter()
-        .chain(run::OF_RUNS)
-        {
+        // All of them at once, so that a row that has lost its run is met, too.
+        for table in tables::by_seals() {
             self.seals(table, None).await?;
         }
         self.derived().await?;
-        let sql = concat!(
-            "SELECT ",
-            run::columns!(),
-            " FROM runs WHERE ord > $1 ORDER BY ord LIMIT 20"
-        );
+        let sql = runs::TABLE.whole_text();
+        let sql = format!("{sql} WHERE ord > $1 ORDER BY ord LIMIT 20");
         let mut after = 0;
         loop {
-            let rows = match self.conn.fetch(sql, params![after]).await {
+            let page = self.conn.fetch_built(sql.clone().into(), params![after]);
+            let rows = match page.await {
                 Ok(rows) => rows,
                 Err(error) => return self.trouble(None, "the table runs", error),
             };
@@ -163,7 +156,10 @@ impl Walk<'_> {
                 self.damage(None, format!("audit entry {entry}"), why, Some(good));
                 Ok(())
             }
-            Ok(_) => Ok(()),
+            Ok(AuditVerified { entry, head, .. }) => {
+                self.found.audit = Some(AuditHead { entry, head });
+                Ok(())
+            }
             Err(error) => self.trouble(None, "the audit trail", error),
         }
     }

@@ -7,41 +7,31 @@ use crate::{
     domain::{Hash, RunId},
     store::{
         Error,
-        engine::{Param, Row, params, read_json},
-        rows::{RunRow, StepRow, announced, attempt, log_line, step_columns, text},
-        seal::{self, Table},
+        engine::{Connection, Param, Row, params, read_json},
+        rows::{
+            RunRow, StepRow,
+            decision::{self, DecisionRow, decision_columns},
+            run, step, text,
+        },
+        seal,
+        table::{Declared as _, Table},
         tables,
     },
 };
 
-/// A run's row with all that lies in it.
-macro_rules! columns {
-    () => {
-        concat!(
-            $crate::store::rows::run_columns!(),
-            ", needs, cause, input, state_schema, result, error"
-        )
-    };
-}
-pub(super) use columns;
-
-/// Rows of runs that need no more than their seals; all of them at once where everything is verified, so that one
-/// that has lost its run is met, too.
-pub const OF_RUNS: [&Table; 5] = [
-    &tables::LEASES,
-    &announced::TABLE,
-    &attempt::TABLE,
-    &log_line::TABLE,
-    &tables::REFS,
-];
-
 /// The steps of a run with all that lies in them, for [`step_of`].
-pub(super) const STEPS: &str = concat!(
-    "SELECT ",
-    step_columns!(),
-    ", input, result, result_hash, gate, links, error, ord FROM steps \
-     WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3"
-);
+pub(super) async fn steps_page(
+    conn: &mut dyn Connection,
+    run: &RunId,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<Row>, Error> {
+    let wanted = "WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+    let sql = format!("{} {wanted}", step::TABLE.whole_text());
+    conn.fetch_built(sql.into(), params![run.as_str(), after, limit])
+        .await
+}
+
 /// Steps up to a number that have fewer attempts than they say.
 pub(super) const ATTEMPTS_MISSING: &str = "SELECT s.seq FROM steps s WHERE s.run = $1 AND s.seq <= $2 AND s.attempts > \
      (SELECT COUNT(*) FROM attempts a WHERE a.run = s.run AND a.seq = s.seq) ORDER BY s.seq LIMIT 20";
@@ -63,7 +53,7 @@ impl Walk<'_> {
         }
         self.labels(&run).await?;
         if self.found.run.is_some() {
-            for table in OF_RUNS {
+            for table in tables::by_seals().filter(|it| it.is_key("run")) {
                 self.seals(table, Some(&id)).await?;
             }
         }
@@ -99,8 +89,7 @@ impl Walk<'_> {
     async fn steps(&mut self, run: &RunRow) -> Result<(), Error> {
         let mut last = 0;
         loop {
-            let page = params![run.id.as_str(), last, PAGE];
-            let rows = match self.conn.fetch(STEPS, page).await {
+            let rows = match steps_page(&mut *self.conn, &run.id, last, PAGE).await {
                 Ok(rows) => rows,
                 Err(error) => {
                     return self.trouble(Some(&run.id), &format!("step {}", last + 1), error);
@@ -152,10 +141,14 @@ impl Walk<'_> {
 
     /// Each decision is sealed, in the history, and found by its author.
     async fn decisions(&mut self, run: &RunRow) -> Result<(), Error> {
-        let sql = "SELECT d.id, d.run, d.kind, d.author, d.reason, d.step, d.version, d.body, d.at, d.snapshot, d.new_run, \
-             d.seal, e.run, e.kind, a.ord FROM decisions d LEFT JOIN events e ON e.id = d.id \
-             LEFT JOIN decided a ON a.author = d.author AND a.ord = $3 \
-             WHERE d.run = $1 AND d.id > $2 ORDER BY d.id LIMIT 200";
+        let sql = concat!(
+            "SELECT ",
+            decision_columns!(),
+            ", (SELECT e.run FROM events e WHERE e.id = decisions.id), \
+             (SELECT e.kind FROM events e WHERE e.id = decisions.id), \
+             (SELECT a.ord FROM decided a WHERE a.author = decisions.author AND a.ord = $3) \
+             FROM decisions WHERE run = $1 AND id > $2 ORDER BY id LIMIT 200"
+        );
         let mut last = 0;
         loop {
             let page = params![run.id.as_str(), last, run.ord];
@@ -206,21 +199,35 @@ impl Walk<'_> {
 }
 
 /// The row of a run against its seal, its other columns against what they are made from.
-fn row_of(run: &RunRow, mut row: Row) -> Result<(), Error> {
+fn row_of(run: &RunRow, row: Row) -> Result<(), Error> {
     if run.damaged {
         return Err(Error::damaged("it does not match its seal"));
     }
-    let needs = row.opt_int()?;
-    let listed = needs == run.needs() || needs == run.needed();
-    if !listed || row.opt_text()? != run.cause() {
-        return Err(Error::damaged("its place in the list of those in need"));
+    let unchecked = run::TABLE.beside_sound(row.rest());
+    for (column, value) in unchecked.map_err(unfit)? {
+        let mut value = Row::new(vec![value]);
+        let same = match column.name {
+            "needs" => {
+                let needs = value.opt_int()?;
+                needs == run.needs() || needs == run.needed()
+            }
+            "cause" => value.opt_text()? == run.cause(),
+            name => return Err(unknown(name)),
+        };
+        if !same {
+            return Err(Error::damaged("its place in the list of those in need"));
+        }
     }
-    let input: Value = row.sealed()?;
-    for _ in ["state_schema", "result", "error"] {
-        row.opt_sealed::<Value>()?;
-    }
-    drop(input);
     Ok(())
+}
+
+fn unfit(column: &str) -> Error {
+    Error::damaged(format!("its {column} does not match its hash"))
+}
+
+/// A column that is declared as checked, and that nobody checks.
+fn unknown(column: &str) -> Error {
+    Error::damaged(format!("nothing checks its {column}"))
 }
 
 /// A step's row and all that lies in it; answers its number.
@@ -236,19 +243,23 @@ pub(super) fn step_of(run: &RunRow, mut row: Row) -> Result<i64, Error> {
             false => Err(Error::damaged("a value is not as it was written")),
         }
     };
-    if hash_of(&row.text()?)? != step.input_hash {
-        return Err(Error::damaged("its input does not match its hash"));
+    let unchecked = step::TABLE.beside_sound(row.rest());
+    let (mut result, mut result_hash) = (None, None);
+    for (column, value) in unchecked.map_err(unfit)? {
+        let mut value = Row::new(vec![value]);
+        match column.name {
+            "input" if hash_of(&value.text()?)? == step.input_hash => {}
+            "input" => return Err(unfit("input")),
+            "result" => result = value.opt_text()?.as_deref().map(hash_of).transpose()?,
+            "result_hash" => result_hash = value.opt_hash()?,
+            "ord" if value.int()? == run.ord => {}
+            "ord" => return Err(Error::damaged("its place in the list of keys")),
+            name => return Err(unknown(name)),
+        }
     }
-    let (result, result_hash) = (row.opt_text()?, row.opt_hash()?);
-    if result.as_deref().map(hash_of).transpose()? != result_hash {
-        return Err(Error::damaged("its result does not match its hash"));
-    }
-    for _ in ["gate", "links", "error"] {
-        row.opt_sealed::<Value>()?;
-    }
-    match row.int()? == run.ord {
+    match result == result_hash {
         true => Ok(step.seq),
-        false => Err(Error::damaged("its place in the list of keys")),
+        false => Err(unfit("result")),
     }
 }
 
@@ -258,13 +269,10 @@ fn decision_of(run: &RunRow, row: Row) -> Result<i64, (i64, Error)> {
         Some(Param::Int(Some(id))) => *id,
         _ => 0,
     };
-    let known = values.split_off(tables::DECISIONS.columns().count() + 1);
+    let known = values.split_off(decision::TABLE.columns.len() + 1);
     let checked = || -> Result<(), Error> {
-        let mut decision = tables::DECISIONS.open(Row::new(values))?;
-        let (_, _) = (decision.int()?, decision.text()?);
-        let (_, _, _) = (decision.text()?, decision.text()?, decision.opt_text()?);
-        let (_, _) = (decision.opt_int()?, decision.int()?);
-        seal::open::<Value>(&decision.text()?)?;
+        let decision = DecisionRow::opened(Row::new(values))?;
+        seal::open::<Value>(&decision.body)?;
         let mut known = Row::new(known);
         if known.opt_text()?.as_deref() != Some(run.id.as_str())
             || known.opt_text()?.as_deref() != Some("decision")

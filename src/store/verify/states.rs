@@ -8,7 +8,7 @@ use crate::store::{
     snapshots::{
         self,
         builder::{Builder, Built},
-        stored::Stored,
+        stored::{Stored, snapshot_columns},
     },
 };
 
@@ -17,8 +17,11 @@ const PAGE: i64 = 16;
 
 impl Walk<'_> {
     pub async fn states(&mut self, run: &RunRow) -> Result<(), Error> {
-        let sql = "SELECT run, n, seq, created_at, keyframe, weight, encoding, body, state_hash, hash, seal \
-             FROM snapshots WHERE run = $1 AND n > $2 ORDER BY n LIMIT $3";
+        let sql = concat!(
+            "SELECT ",
+            snapshot_columns!(),
+            " FROM snapshots WHERE run = $1 AND n > $2 ORDER BY n LIMIT $3"
+        );
         let mut last = -1;
         let mut builder = Builder::default();
         loop {

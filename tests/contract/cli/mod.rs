@@ -5,7 +5,10 @@ mod editor;
 mod gates;
 mod licenses;
 mod readers;
+mod sources;
 mod stops;
+mod store_orders;
+mod watching;
 mod ways_out;
 
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{charge, crashed};
-use crate::support::{Engine, both_engines, unique};
+use crate::support::{Engine, Server, both_engines, unique};
 
 async fn a_fork_shares_its_past_and_goes_its_own_way(on: Engine) {
     let api = on.shared().await;
@@ -106,7 +106,45 @@ async fn a_fork_of_a_fork_reads_all_its_past(on: Engine) {
     taken.refused(409, "run_conflict");
 }
 
+/// What is copied was looked at before it is copied: a run that goes on meanwhile is forked as it is in the end.
+async fn a_run_that_goes_on_is_forked_as_a_whole(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    let agent = api.agent(json!({"state": {"n": 0}})).await;
+    let works = async {
+        for i in 1..=60 {
+            let seq = agent.executes(&format!("s{i}"), json!({})).await;
+            let body = json!({"result": i, "state": {"n": i}});
+            agent.commit(seq, 1, body).await.is(200);
+        }
+    };
+    let forks = async {
+        let mut forks = Vec::new();
+        for _ in 0..6 {
+            let body = json!({"kind": "fork", "reason": "look"});
+            let answer = api.decide(&agent.run, body).await.is(200);
+            forks.push(answer["run"].clone());
+        }
+        forks
+    };
+    let ((), forks) = tokio::join!(works, forks);
+    for fork in forks {
+        let id = fork["id"].as_str().expect("an id");
+        let steps = api.get(&format!("/v1/runs/{id}/steps?limit=1000")).await;
+        let steps = steps.is(200)["steps"].clone();
+        let steps = steps.as_array().expect("steps");
+        let committed = steps.iter().filter(|it| it["status"] == "committed");
+        let committed = committed.count();
+        assert!(steps.len() <= committed + 1, "{steps:?}");
+        let worker = api.lease(id, json!({})).await;
+        assert_eq!(worker.lease["state"], json!({"n": committed}));
+    }
+    let verified = server.store.command(&["verify"]).await;
+    assert!(verified.status.success(), "{verified:?}");
+}
+
 both_engines!(
+    a_run_that_goes_on_is_forked_as_a_whole,
     a_fork_shares_its_past_and_goes_its_own_way,
     a_fork_of_a_fork_reads_all_its_past,
 );

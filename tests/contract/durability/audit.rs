@@ -130,7 +130,50 @@ async fn goes_on(server: &Server, run: &str, entry: i64) {
     is_named(server, entry, "after one more").await;
 }
 
+/// A tail that was cut off with all that tells of it is not in the store any more: only a head kept elsewhere shows it.
+async fn a_cut_tail_is_found_by_a_head_that_was_noted_down(on: Engine) {
+    let mut server = Server::start(on).await;
+    trail(&server.api()).await;
+    server.store.token("viewer", "last").await.expect("a token");
+    server.kill();
+    let verify = async |more: &[&str]| {
+        let said = server.store.command(&[&["verify"], more].concat()).await;
+        let words = String::from_utf8_lossy(&said.stdout).into_owned();
+        let why = String::from_utf8_lossy(&said.stderr).into_owned();
+        (said.status.code(), words + &why)
+    };
+    let (code, said) = verify(&[]).await;
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("whether newer audit entries were cut off"),
+        "{said}"
+    );
+    let head = said.lines().find_map(|it| it.strip_prefix("audit head "));
+    let head = head.expect("the head").to_owned();
+    let alone = head.split_once(':').expect("entry and hash").1.to_owned();
+    for noted in [&head, &alone] {
+        let (code, said) = verify(&["--audit-head", noted]).await;
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("noted down at audit entry"), "{said}");
+        assert!(!said.contains("newer audit entries"), "{said}");
+    }
+    let back = "UPDATE counter SET audit_head = \
+         (SELECT a.hash FROM audit a WHERE a.id = counter.audit - 1), audit = audit - 1";
+    let cut = "DELETE FROM audit WHERE id > (SELECT audit FROM counter)";
+    for sql in [back, cut] {
+        assert_eq!(behind(&server.store.url, sql.to_owned()).await, Some(1));
+    }
+    let (code, said) = verify(&[]).await;
+    assert_eq!(code, Some(0), "the store cannot know: {said}");
+    for noted in [&head, &alone] {
+        let (code, said) = verify(&["--audit-head", noted]).await;
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("noted down"), "{said}");
+    }
+}
+
 both_engines!(
+    a_cut_tail_is_found_by_a_head_that_was_noted_down,
     a_changed_line_is_found_and_never_shown,
     a_line_that_was_taken_out_is_missed,
     the_last_line_is_missed_too,

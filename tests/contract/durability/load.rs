@@ -24,6 +24,8 @@ pub struct Load {
     count: Arc<AtomicUsize>,
     /// How often one call was cut off or put off, at most.
     worst: Arc<AtomicUsize>,
+    /// Connections that were refused because nobody listened.
+    refused: Arc<AtomicUsize>,
     agents: Vec<JoinHandle<Vec<Acknowledged>>>,
 }
 
@@ -33,11 +35,13 @@ impl Load {
         let stop = Arc::new(AtomicBool::new(false));
         let count = Arc::new(AtomicUsize::new(0));
         let worst = Arc::new(AtomicUsize::new(0));
+        let refused = Arc::new(AtomicUsize::new(0));
         let agents = (0..agents)
             .map(|i| {
                 let way = Way {
                     to: way.clone(),
                     worst: worst.clone(),
+                    refused: refused.clone(),
                 };
                 tokio::spawn(work(i, way, stop.clone(), count.clone()))
             })
@@ -47,6 +51,7 @@ impl Load {
             stop,
             count,
             worst,
+            refused,
             agents,
         }
     }
@@ -59,6 +64,11 @@ impl Load {
     /// How often one call had to be sent again at most, though somebody listened.
     pub fn worst(&self) -> usize {
         self.worst.load(Ordering::SeqCst)
+    }
+
+    /// Connections that met nobody.
+    pub fn refused(&self) -> usize {
+        self.refused.load(Ordering::SeqCst)
     }
 
     /// Waits until this many more commits were acknowledged.
@@ -90,6 +100,7 @@ impl Load {
 struct Way {
     to: watch::Receiver<Api>,
     worst: Arc<AtomicUsize>,
+    refused: Arc<AtomicUsize>,
 }
 
 /// Sends until somebody answers: every write is safe to send again.
@@ -103,7 +114,9 @@ async fn send(way: &Way, path: &str, body: &Value) -> Value {
             Ok(answer) if answer.status == 503 => again += 1,
             Ok(answer) => panic!("a healthy worker was refused: {answer:?}"),
             // Nobody listens: between two servers.
-            Err(error) if error.is_connect() => {}
+            Err(error) if error.is_connect() => {
+                way.refused.fetch_add(1, Ordering::SeqCst);
+            }
             Err(_) => again += 1,
         }
         way.worst.fetch_max(again, Ordering::SeqCst);

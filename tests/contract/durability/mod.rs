@@ -19,3 +19,4 @@ mod restarts;
 mod stopped_worker;
 mod two_servers;
 mod verifying;
+mod whole;

@@ -2,16 +2,13 @@
 
 use serde_json::Value;
 
-use super::{Decision, vetted::outdated};
-use crate::{
-    domain::tree::Tree,
-    store::{
-        Error,
-        engine::{Param, params},
-        rows::RunRow,
-        snapshots::{self, Change, Held},
-        tx::Tx,
-    },
+use super::{Decision, vetted::Back};
+use crate::store::{
+    Error,
+    engine::{Param, params},
+    rows::RunRow,
+    snapshots::{self, Held},
+    tx::Tx,
 };
 
 /// New snapshots that are ready to be written.
@@ -34,12 +31,12 @@ impl Decision {
             tx.hold(&run.id, held);
             let row = tx.conn().fetch_one(sql, params![run.id.as_str()]).await?;
             row.map(|mut row| row.opt_sealed::<Value>()).transpose()?;
-            return Err(outdated().into());
+            return Err(Error::Outdated);
         };
         let row = tx.conn().fetch_one(sql, params![run.id.as_str()]).await?;
         let schema = row.map(|mut row| row.opt_text()).transpose()?.flatten();
         if new.base != run.hash || new.schema != schema {
-            return Err(outdated().into());
+            return Err(Error::Outdated);
         }
         let made = new.made.as_ref().map_err(Clone::clone)?;
         let Some((held, _)) = made.last() else {
@@ -56,10 +53,12 @@ impl Decision {
 }
 
 impl Edited {
-    /// The state as it was once: whatever the schema says now.
-    pub async fn back(tx: &mut Tx, run: &RunRow, state: Value) -> Result<Self, Error> {
-        let mut held = tx.state(run).await?;
-        let packed = held.advance(Change::Whole(Tree::from(state)), tx.state_max)?;
+    /// The state as it was once, made before the transaction: it counts if the state that it follows is still current.
+    pub fn back(tx: &Tx, run: &RunRow, to: i64, back: &Back) -> Result<Self, Error> {
+        if (back.to, back.base) != (to, run.hash) {
+            return Err(Error::Outdated);
+        }
+        let (held, packed) = back.made.clone();
         let row = held.row(&run.id, None, tx.now, packed);
         Ok(Self {
             held,

@@ -1,90 +1,133 @@
 //! Fork: a new run that shares everything before a step with this one, and goes its own way from there.
+//!
+//! All of the run is read before there is a transaction ([`Looked`]); the transaction asks what has changed since.
+
+mod beside;
+mod copies;
 
 use serde_json::{Value, json};
 
-use super::rewind::{base, counts, named};
+use super::{
+    Decision,
+    rewind::{base, counts, named},
+    vetted::refusal,
+};
 use crate::{
+    aside::aside_with,
     domain::{
-        Code, Epoch, EventKind, Hash, Problem, RunId, RunStatus, StepStatus, Usage,
-        nouns::run::Parent, rules::plan::LeftBehind, views::strip::Strip, wire::protocol::Decide,
+        Code, EventKind, Hash, Problem, RunId, RunStatus, StepStatus, nouns::run::Parent,
+        rules::plan::LeftBehind, wire::protocol::Decide,
     },
     store::{
-        Error,
+        Error, Store,
         content::Content,
-        engine::params,
+        engine::{Connection, params},
         plan::effects_not_shared,
-        rows::{RunRow, StepRow, announced, attempt, step},
-        snapshots, tables,
-        tx::Tx,
-        verify::copied,
+        rows::{NewRun, RunRow, StepRow, term::TermRow},
+        seal, snapshots, sound,
+        table::Declared as _,
+        tx::{Tx, newest_event},
     },
 };
+use beside::Beside;
+use copies::Copies;
 
+/// What was found out before the transaction.
+pub struct Looked {
+    id: RunId,
+    from: i64,
+    snapshot: i64,
+    hash: Hash,
+    /// The newest event of the run by then: up to it the effects that are left behind were named.
+    event: i64,
+    /// Damaged steps that are left behind: whether they had effects is not known.
+    damaged: Vec<LeftBehind>,
+    content: Shared,
+    copies: Copies,
+}
+
+/// What the run was given, as it is stored in the origin, and as the fork stores it.
+struct Shared {
+    stored: (Option<String>, Option<String>),
+    input: Content,
+    schema: Option<Content>,
+}
+
+/// A fork that was checked in full.
 pub struct Fork {
     pub id: RunId,
     /// The first step that is not shared.
     from: i64,
     snapshot: i64,
     hash: Hash,
-    input: Content,
-    schema: Option<Content>,
 }
 
-/// Settled steps come along as they are; what was open in the origin is not this run's, and only seen.
-const STEPS: &str = "INSERT INTO steps (run, seq, key, name, kind, tool, input, input_hash, effect, recovery, max_attempts, \
-     backoff_ms, gate, refs, links, status, attempts, failures, generation, told, epoch, unknown, given, decision, \
-     snapshot, retry_at, result, result_hash, error, cost_usd, begun_at, ended_at, ord, state_change, keyed_at) \
-     SELECT $2, seq, key, name, kind, tool, input, input_hash, effect, recovery, max_attempts, backoff_ms, gate, refs, \
-     links, CASE WHEN status IN ('committed', 'skipped') OR (status = 'failed' AND retry_at IS NULL) THEN status \
-     ELSE 'superseded' END, attempts, failures, generation, told, 0, unknown, given, decision, snapshot, NULL, result, \
-     result_hash, error, cost_usd, begun_at, ended_at, $4, state_change, keyed_at FROM steps WHERE run = $1 AND seq < $3";
-const ATTEMPTS: &str = "INSERT INTO attempts (run, seq, attempt, worker, epoch, base, begun_at, heartbeat_at, ended_at, \
-     outcome, input, error, body, answer, input_tokens, output_tokens, cost_usd, log_lines, idempotency_key) \
-     SELECT $2, seq, attempt, worker, 0, base, begun_at, heartbeat_at, ended_at, \
-     CASE outcome WHEN 'running' THEN 'crashed' ELSE outcome END, input, error, body, answer, \
-     input_tokens, output_tokens, cost_usd, 0, idempotency_key FROM attempts WHERE run = $1 AND seq < $3";
-const ANNOUNCED: &str = "INSERT INTO announced (run, idx, key, name, kind, tool, effect, seq, skipped) \
-     SELECT $2, idx, key, name, kind, tool, effect, CASE WHEN seq < $3 THEN seq END, skipped FROM announced WHERE run = $1";
-const REFS: &str = "INSERT INTO refs (run, uri, was, hash, first, epoch, checked_at, checked_by) \
-     SELECT $2, uri, was, hash, 0, 0, checked_at, checked_by FROM refs WHERE run = $1";
-const TERMS: &str = "SELECT term FROM terms WHERE ord = $1";
 /// Steps read at once.
 const STRIDE: i64 = 1_000;
 const SEEN: &str = "SELECT seq, status, attempts FROM steps WHERE run = $1 ORDER BY seq";
+const CONTENT: &str = "SELECT input, state_schema FROM runs WHERE id = $1";
 
 /// Damaged steps from this one on: whether they had effects is not known.
 async fn damaged_from(
-    tx: &mut Tx,
+    conn: &mut dyn Connection,
     run: &RunRow,
     from: i64,
-    known: &[LeftBehind],
 ) -> Result<Vec<LeftBehind>, Error> {
     let mut damaged = Vec::new();
     let mut first = from;
     while first <= run.steps {
         let last = run.steps.min(first + STRIDE - 1);
-        let steps = StepRow::between(tx.conn(), &run.id, first, last).await?;
+        let steps = StepRow::between(conn, &run.id, first, last).await?;
         damaged.extend(steps.iter().filter(|it| it.damaged).map(|it| it.seq));
         first = last + 1;
     }
-    damaged.retain(|seq| known.iter().all(|it| it.seq != *seq));
     Ok(damaged.into_iter().map(LeftBehind::damaged).collect())
 }
 
-impl Fork {
-    pub async fn checked(tx: &mut Tx, run: &RunRow, body: &Decide) -> Result<Self, Error> {
+impl Shared {
+    async fn of(conn: &mut dyn Connection, run: &RunRow) -> Result<Self, Error> {
+        let stored = Self::stored(conn, run).await?;
+        let place = |what| move |_| Error::damaged(format!("the {what} of run {}", run.id));
+        let (input, schema) = &stored;
+        let input = input.as_deref().unwrap_or_default();
+        let input: Value = seal::open(input).map_err(place("input"))?;
+        let schema = schema.as_deref().map(seal::open::<Value>).transpose();
+        let schema = schema.map_err(place("state_schema"))?;
+        Ok(Self {
+            input: Content::of(&input),
+            schema: schema.as_ref().map(Content::of),
+            stored,
+        })
+    }
+
+    async fn stored(
+        conn: &mut dyn Connection,
+        run: &RunRow,
+    ) -> Result<(Option<String>, Option<String>), Error> {
+        let row = conn.fetch_one(CONTENT, params![run.id.as_str()]).await?;
+        let mut row = row.ok_or_else(|| Error::damaged("a run vanished"))?;
+        Ok((row.opt_text()?, row.opt_text()?))
+    }
+}
+
+impl Looked {
+    /// Reads all that is shared, once: nothing damaged is forked. The copies get seals of their own, which would hide it.
+    async fn at(conn: &mut dyn Connection, run: &RunRow, body: &Decide) -> Result<Self, Error> {
+        let event = newest_event(conn, &run.id).await?;
         let end = run.steps + 1;
         let from = body.step.unwrap_or(end);
         let snapshot = match from == end {
             true => run.snapshot,
             false => {
-                counts(tx, run, from).await?;
-                base(tx, run, from).await?
+                counts(conn, run, from).await?;
+                base(conn, run, from).await?
             }
         };
-        let now = tx.now;
-        let mut left = effects_not_shared(tx.conn(), run, from, now).await?;
-        left.extend(damaged_from(tx, run, from, &left).await?);
+        let now = conn.now().await?;
+        let mut left = effects_not_shared(conn, run, from, now).await?;
+        let mut damaged = damaged_from(conn, run, from).await?;
+        damaged.retain(|it| left.iter().all(|known| known.seq != it.seq));
+        left.extend(damaged.iter().cloned());
         named(left, &body.again)?;
         let id = match &body.new_run_id {
             Some(id) => id.clone(),
@@ -93,71 +136,129 @@ impl Fork {
                 .try_into()
                 .map_err(|why| Problem::invalid("new_run_id", why))?,
         };
+        let copies = Copies::prepared(conn, run, &id, from).await?;
+        let shared = snapshots::read(conn, &run.id, snapshot).await?;
+        Ok(Self {
+            from,
+            snapshot,
+            hash: shared.hash,
+            event,
+            damaged,
+            content: Shared::of(conn, run).await?,
+            copies,
+            id,
+        })
+    }
+}
+
+impl Decision {
+    /// What the fork shares, read and checked; or why there is none. `None` where the run itself cannot be read: the
+    /// transaction says why.
+    pub(super) async fn looked(
+        &self,
+        store: &Store,
+    ) -> Result<Option<Result<Looked, Problem>>, Error> {
+        let mut conn = store.engine.read().await?;
+        let Some(run) = sound(RunRow::load(&mut *conn, &self.run).await)?.flatten() else {
+            return Ok(None);
+        };
+        let looked = aside_with(Looked::at(&mut *conn, &run, &self.body)).await;
+        refusal(looked).map(Some)
+    }
+
+    /// What was looked at, or why there is no fork.
+    pub(super) fn forked_from(&self) -> Result<&Looked, Error> {
+        match &self.vetted.fork {
+            Some(Ok(looked)) => Ok(looked),
+            Some(Err(problem)) => Err(problem.clone().into()),
+            None => Err(Error::Outdated),
+        }
+    }
+}
+
+impl Fork {
+    pub async fn checked(
+        tx: &mut Tx,
+        run: &RunRow,
+        body: &Decide,
+        looked: &Looked,
+    ) -> Result<Self, Error> {
+        let end = run.steps + 1;
+        let from = body.step.unwrap_or(end);
+        let (snapshot, hash) = match () {
+            () if from == end => (run.snapshot, run.hash),
+            () if from == looked.from && from <= run.steps => (looked.snapshot, looked.hash),
+            () => return Err(Error::Outdated),
+        };
+        if tx.newest_event(&run.id).await? != looked.event {
+            let now = tx.now;
+            let mut left = effects_not_shared(tx.conn(), run, from, now).await?;
+            left.extend(looked.damaged.iter().cloned());
+            named(left, &body.again)?;
+        }
+        let id = looked.id.clone();
         if tx.find_run(&id).await?.is_some() {
             let detail = format!("run {id} exists already: choose another id");
             return Err(Problem::new(Code::RunConflict, detail).into());
         }
-        // Read it once: nothing damaged is forked. The copies get seals of their own, which would hide it.
-        copied::sound(tx.conn(), run, from).await?;
-        let shared = snapshots::read(tx.conn(), &run.id, snapshot).await?;
-        let sql = "SELECT input, state_schema FROM runs WHERE id = $1";
-        let row = tx.conn().fetch_one(sql, params![run.id.as_str()]).await?;
-        let mut row = row.ok_or_else(|| Error::damaged("a run vanished"))?;
-        let place = |what| move |_| Error::damaged(format!("the {what} of run {}", run.id));
         Ok(Self {
             id,
             from,
             snapshot,
-            hash: shared.hash,
-            input: Content::of(&row.sealed().map_err(place("input"))?),
-            schema: row
-                .opt_sealed::<Value>()
-                .map_err(place("state_schema"))?
-                .as_ref()
-                .map(Content::of),
+            hash,
         })
     }
 
-    pub async fn carry_out(self, tx: &mut Tx, origin: &RunRow) -> Result<RunRow, Error> {
+    pub async fn carry_out(
+        self,
+        tx: &mut Tx,
+        origin: &RunRow,
+        looked: &Looked,
+    ) -> Result<RunRow, Error> {
         let mut run = self.row(tx, origin);
         let ord = run.ord;
-        run.insert(tx.conn(), &self.input, self.schema.as_ref())
-            .await?;
-        let (from, id) = (origin.id.as_str(), run.id.clone());
-        let to = id.as_str();
         let conn = tx.conn();
-        conn.execute(STEPS, params![from, to, self.from, ord])
+        // A lease may have brought another schema meanwhile.
+        let changed = match Shared::stored(conn, origin).await? == looked.content.stored {
+            true => None,
+            false => Some(Shared::of(conn, origin).await?),
+        };
+        let content = changed.as_ref().unwrap_or(&looked.content);
+        run.insert(conn, &content.input, content.schema.as_ref())
             .await?;
-        conn.execute(ATTEMPTS, params![from, to, self.from]).await?;
-        conn.execute(ANNOUNCED, params![from, to, self.from])
+        let id = run.id.clone();
+        let same = looked
+            .copies
+            .insert(conn, origin, (&id, ord), self.from)
             .await?;
-        conn.execute(REFS, params![from, to]).await?;
-        for table in [
-            &step::TABLE,
-            &attempt::TABLE,
-            &announced::TABLE,
-            &tables::REFS,
-        ] {
-            table.seal_run(conn, &id).await?;
-        }
-        for mut row in conn.fetch(SEEN, params![to]).await? {
-            let (seq, status, tries) = (row.int()?, row.word::<StepStatus>()?, row.int()?);
-            run.strip.set(seq, status, tries);
-            run.committed += i64::from(status == StepStatus::Committed);
+        let beside = Beside {
+            origin: &origin.id,
+            from: self.from,
+        };
+        beside.all(conn, &mut run).await?;
+        match same {
+            true => {
+                run.strip = looked.copies.strip.clone();
+                run.committed = looked.copies.committed;
+            }
+            false => {
+                for mut row in conn.fetch(SEEN, params![id.as_str()]).await? {
+                    let (seq, status, tries) = (row.int()?, row.word::<StepStatus>()?, row.int()?);
+                    run.strip.set(seq, status, tries);
+                    run.committed += i64::from(status == StepStatus::Committed);
+                }
+            }
         }
         if let Some(last) = StepRow::last_before(conn, &id, self.from).await? {
             run.is_at(&last);
         }
-        let open = "SELECT COUNT(*) FROM announced WHERE run = $1 AND seq IS NULL";
-        let row = conn.fetch_one(open, params![to]).await?;
-        run.announced = row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
         let data = json!({
-            "agent": run.agent, "title": run.title, "status": run.status, "input": self.input.hash,
+            "agent": run.agent, "title": run.title, "status": run.status, "input": content.input.hash,
             "snapshot": run.snapshot, "hash": run.hash, "forked_from": origin.id, "seq": self.from,
         });
         tx.emit(&run.id, None, EventKind::RunCreated, data);
-        for mut row in tx.conn().fetch(TERMS, params![origin.ord]).await? {
-            let term = row.text()?;
+        let known = TermRow::select(tx.conn(), "WHERE ord = $1", params![origin.ord]).await?;
+        for TermRow { term, .. } in known {
             tx.mention(ord, &term);
         }
         tx.mention(ord, run.id.as_str());
@@ -168,7 +269,7 @@ impl Fork {
     }
 
     fn row(&self, tx: &Tx, origin: &RunRow) -> RunRow {
-        RunRow {
+        origin.forked(NewRun {
             id: self.id.clone(),
             ord: tx.next_event(),
             status: RunStatus::Ready,
@@ -178,32 +279,11 @@ impl Fork {
                 seq: self.from,
             }),
             forked_at: Some(self.snapshot),
-            recoveries: 0,
-            runnable_at: None,
-            worker: None,
-            epoch: Epoch(0),
-            ttl_ms: 0,
-            expires_at: None,
-            heartbeat_at: None,
-            signal: None,
             snapshot: self.snapshot,
             hash: self.hash,
             steps: self.from - 1,
-            committed: 0,
-            announced: 0,
-            at: None,
-            error_kind: None,
-            effects_unknown: false,
-            acknowledged: false,
-            looking: None,
-            busy_us: 0,
-            strip: Strip::default(),
-            usage: Usage::default(),
             created_at: tx.now,
             updated_at: tx.now,
-            started_at: None,
-            finished_at: None,
-            ..origin.clone()
-        }
+        })
     }
 }

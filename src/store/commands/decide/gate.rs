@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     domain::{DecisionKind, Gate, Problem},
-    store::schema::Checker,
+    store::json_schema::Checker,
 };
 
 /// The result of this answer, if the gate takes it.

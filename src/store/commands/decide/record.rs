@@ -9,7 +9,13 @@ use crate::{
         nouns::audit::{AuditEntry, AuditKind},
         rules::decision,
     },
-    store::{Error, audit, decisions, engine::params, rows::RunRow, tables, tx::Tx},
+    store::{
+        Error, audit, decisions,
+        engine::params,
+        rows::{RunRow, decision::DecisionRow},
+        table::Declared as _,
+        tx::Tx,
+    },
 };
 
 /// What a decision made.
@@ -68,20 +74,20 @@ impl Decision {
         }
         let begun = step.filter(|step| *step <= run.steps);
         tx.emit(&run.id, begun, EventKind::Decision, data);
-        let values = params![
+        let row = DecisionRow {
             id,
-            run.id.as_str(),
-            body.kind.as_str(),
-            self.author.name.as_str(),
-            body.reason.as_deref(),
-            decision.step,
+            run: run.id.clone(),
+            kind: decision.kind,
+            author: decision.author.clone(),
+            reason: decision.reason.clone(),
+            step: decision.step,
             version,
-            self.vetted.kept.as_str(),
-            decision.at,
-            made.snapshot,
-            decision.new_run.as_ref().map(|run| run.as_str()),
-        ];
-        tables::DECISIONS.insert(tx.conn(), values).await?;
+            body: self.vetted.kept.clone(),
+            at: decision.at,
+            snapshot: decision.snapshot,
+            new_run: decision.new_run.clone(),
+        };
+        row.insert(tx.conn()).await?;
         let mine = "INSERT INTO decided (author, ord) VALUES ($1, $2) ON CONFLICT DO NOTHING";
         tx.conn()
             .execute(mine, params![self.author.name.as_str(), run.ord])

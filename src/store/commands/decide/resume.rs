@@ -10,7 +10,6 @@ use crate::{
         Error,
         engine::params,
         lease_end,
-        plan::Read,
         rows::{RunRow, StepRow},
         tx::Tx,
     },
@@ -20,9 +19,12 @@ impl Decision {
     /// The choices, checked; refused while any step still waits for a decision.
     pub(super) async fn resuming(&self, tx: &mut Tx, run: &RunRow) -> Result<Order, Error> {
         let body = &self.body;
-        let now = tx.now;
-        let mut read = Read::of(tx.conn(), run, now, false).await?;
-        read.sound(tx.conn(), run).await?;
+        let newest = tx.newest_event(&run.id).await?;
+        let mut read = match &self.vetted.facts {
+            Some(facts) if facts.event == newest => facts.read.clone()?,
+            _ => return Err(Error::Outdated),
+        };
+        read.now = tx.now;
         let shown = read.plan(run, None, Saved::default());
         if body.plan.is_some_and(|plan| plan != shown.hash) {
             let detail = "the run is no longer as the plan showed it: look at the new plan";

@@ -1,15 +1,14 @@
 //! Rewind to before a step: later steps are superseded, the state is the one it began from. Nothing outside is undone.
 
-use super::{Edited, refused, unknown};
+use super::{Decision, Edited, refused, unknown};
 use crate::{
-    domain::{Problem, RunStatus, StepStatus, rules::plan::LeftBehind, wire::protocol::Decide},
+    domain::{Problem, RunStatus, StepStatus, rules::plan::LeftBehind},
     store::{
         Error,
-        engine::params,
+        engine::{Connection, params},
         lease_end,
         plan::{beyond, effects_from},
         rows::{Announcements, AttemptRow, RunRow, StepRow},
-        snapshots,
         tx::Tx,
     },
 };
@@ -22,9 +21,10 @@ pub struct Rewind {
 }
 
 impl Rewind {
-    pub async fn checked(tx: &mut Tx, run: &RunRow, body: &Decide) -> Result<Self, Error> {
+    pub async fn checked(tx: &mut Tx, run: &RunRow, decision: &Decision) -> Result<Self, Error> {
+        let body = &decision.body;
         let to = body.step.unwrap_or_default();
-        counts(tx, run, to).await?;
+        counts(tx.conn(), run, to).await?;
         // A damaged step is not rewound past: that would seal it anew, and its effect may not be named.
         let steps = StepRow::between(tx.conn(), &run.id, to, run.steps).await?;
         let steps = steps
@@ -33,9 +33,17 @@ impl Rewind {
             .collect::<Result<Vec<_>, _>>()?;
         let now = tx.now;
         named(effects_from(tx.conn(), run, to, now).await?, &body.again)?;
-        let base = base(tx, run, to).await?;
-        let state = snapshots::read(tx.conn(), &run.id, base).await?.state;
-        let edited = Edited::back(tx, run, state).await?;
+        let base = base(tx.conn(), run, to).await?;
+        let edited = match &decision.vetted.back {
+            Some(Ok(back)) => Edited::back(tx, run, base, back)?,
+            Some(Err(problem)) => return Err(problem.clone().into()),
+            None => {
+                // No state could be made: what is damaged says so here.
+                let held = tx.state(run).await?;
+                tx.hold(&run.id, held);
+                return Err(Error::Outdated);
+            }
+        };
         Ok(Self { to, edited, steps })
     }
 
@@ -53,7 +61,7 @@ impl Rewind {
         run.committed -= row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
         for mut step in self.steps {
             (step.status, step.given) = (StepStatus::Superseded, false);
-            step.update(tx.conn(), &id).await?;
+            step.update(tx.conn()).await?;
             run.became(&step);
         }
         run.announced += Announcements::open_again(tx.conn(), &id, self.to).await?;
@@ -71,12 +79,13 @@ impl Rewind {
     }
 }
 
-/// There is such a step, and it was not rewound past before. Of a damaged one that is not known: before it is the way out.
-pub async fn counts(tx: &mut Tx, run: &RunRow, seq: i64) -> Result<(), Error> {
+/// There is such a step, and it was not rewound past before. Whether a damaged step was is unknown; it is let through,
+/// because a fork from before it is the way out.
+pub async fn counts(conn: &mut dyn Connection, run: &RunRow, seq: i64) -> Result<(), Error> {
     if !(1..=run.steps).contains(&seq) {
         return Err(Problem::not_found(&format!("step: {} has none {seq}", run.id)).into());
     }
-    let found = StepRow::between(tx.conn(), &run.id, seq, seq).await?;
+    let found = StepRow::between(conn, &run.id, seq, seq).await?;
     let past = |step: &StepRow| !step.damaged && step.status == StepStatus::Superseded;
     match found.iter().any(past) {
         true => Err(refused(format!(
@@ -103,8 +112,8 @@ pub fn named(left: Vec<LeftBehind>, again: &[i64]) -> Result<(), Error> {
 }
 
 /// The snapshot that was current when the step first began.
-pub async fn base(tx: &mut Tx, run: &RunRow, seq: i64) -> Result<i64, Error> {
-    let first = AttemptRow::load(tx.conn(), &run.id, seq, 1).await?;
+pub async fn base(conn: &mut dyn Connection, run: &RunRow, seq: i64) -> Result<i64, Error> {
+    let first = AttemptRow::load(conn, &run.id, seq, 1).await?;
     let first = first.ok_or_else(|| Error::damaged("a step without its first attempt"))?;
     Ok(first.base)
 }

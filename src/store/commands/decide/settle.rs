@@ -84,13 +84,13 @@ impl Decision {
         match attempt {
             Some(mut attempt) => {
                 (attempt.outcome, attempt.ended_at) = (Outcome::Given, Some(tx.now));
-                tx.later(&run.id, &attempt::END, attempt.ended(&run.id, None));
+                tx.later(&run.id, &attempt::END, attempt.ended(None));
             }
             // What crashed or failed stays as it was; the operator's word is an attempt of its own.
             None => {
                 step.attempts += 1;
                 let row = given_attempt(tx, run, &step, &self.author.name);
-                tx.later(&run.id, &attempt::INSERT, row.inserted(&run.id, None));
+                tx.later(&run.id, &attempt::INSERT, row.inserted(None));
             }
         }
         step.status = match kind {
@@ -106,7 +106,7 @@ impl Decision {
             step.unknown = false;
             run.committed += 1;
         }
-        let row = step.settled(&run.id, &result);
+        let row = step.settled(&result);
         tx.later(&run.id, &step::SETTLE, row);
         run.became(&step);
         let data = json!({"decision": kind, "attempt": step.attempts, "result": result.hash});
@@ -175,7 +175,7 @@ async fn retry(tx: &mut Tx, run: &mut RunRow, retried: Settling) -> Result<(), E
         // Who orders a new key has looked: it did not happen.
         step.unknown = false;
     }
-    step.update(tx.conn(), &run.id).await?;
+    step.update(tx.conn()).await?;
     run.became(&step);
     Ok(())
 }

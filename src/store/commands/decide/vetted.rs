@@ -4,22 +4,25 @@
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-use super::{Decision, gate};
+use super::{Decision, fork::Looked, gate};
 use crate::{
-    aside::{LONG, aside},
+    aside::{LONG, aside, aside_with},
     domain::{
         Code, DecisionKind, Hash, Problem, StepStatus, diff,
         rules::decision::Gist,
+        tree::Tree,
         wire::{json::is_long, patch::Op, protocol::Decide},
     },
     store::{
         Error, Store,
         content::Content,
         engine::params,
-        rows::{StepRow, sealed},
+        plan::Read,
+        rows::{AttemptRow, RunRow, StepRow, sealed},
         seal,
-        snapshots::{Change, Held, Packed},
+        snapshots::{self, Change, Held, Packed},
         sound,
+        tx::newest_event,
     },
 };
 
@@ -33,6 +36,27 @@ pub struct Vetted {
     /// What a gate made of the answer; its question never changes.
     answer: Option<(i64, Result<Content, Problem>)>,
     pub edit: Option<NewStates>,
+    /// What a resume is based on.
+    pub facts: Option<Facts>,
+    /// What a rewind goes back to.
+    pub back: Option<Result<Back, Problem>>,
+    /// What a fork shares.
+    pub fork: Option<Result<Looked, Problem>>,
+}
+
+/// The facts of the plan, with the results that will be replayed checked. They count until something else happens.
+pub struct Facts {
+    /// The newest event of the run by then.
+    pub event: i64,
+    pub read: Result<Read, Problem>,
+}
+
+/// The state of an earlier snapshot as the run's next one.
+pub struct Back {
+    pub to: i64,
+    /// The hash of the state before.
+    pub base: Hash,
+    pub made: (Held, Packed),
 }
 
 /// States that were made from the one that was current, and held against the run's schema.
@@ -46,14 +70,6 @@ pub struct NewStates {
     pub change: Option<Gist>,
 }
 
-/// Something changed between the look and the transaction.
-pub fn outdated() -> Problem {
-    Problem::new(
-        Code::Busy,
-        "the run changed while the decision was checked: send it again",
-    )
-}
-
 impl Decision {
     pub(super) async fn vet(&mut self, store: &Store) -> Result<(), Error> {
         let mut vetted = match self.brings(LONG) {
@@ -62,6 +78,12 @@ impl Decision {
         };
         vetted.answer = self.answered(store).await?;
         vetted.edit = self.new_states(store).await?;
+        match self.body.kind {
+            DecisionKind::Resume => vetted.facts = self.facts(store).await?,
+            DecisionKind::Rewind => vetted.back = self.back(store).await?,
+            DecisionKind::Fork => vetted.fork = self.looked(store).await?,
+            _ => {}
+        }
         self.vetted = vetted;
         Ok(())
     }
@@ -111,10 +133,10 @@ impl Decision {
     }
 
     /// What the gate made of the answer.
-    pub(super) fn answer(&self, step: i64) -> Result<Content, Problem> {
+    pub(super) fn answer(&self, step: i64) -> Result<Content, Error> {
         match &self.vetted.answer {
-            Some((of, answer)) if *of == step => answer.clone(),
-            _ => Err(outdated()),
+            Some((of, answer)) if *of == step => Ok(answer.clone()?),
+            _ => Err(Error::Outdated),
         }
     }
 
@@ -152,6 +174,43 @@ impl Decision {
             Err(problem) => Err(problem),
         };
         Ok(Some((seq, answer)))
+    }
+
+    async fn facts(&self, store: &Store) -> Result<Option<Facts>, Error> {
+        let mut conn = store.engine.read().await?;
+        let event = newest_event(&mut *conn, &self.run).await?;
+        let Some(run) = sound(RunRow::load(&mut *conn, &self.run).await)?.flatten() else {
+            return Ok(None);
+        };
+        let read = aside_with(async {
+            let now = conn.now().await?;
+            let read = Read::of(&mut *conn, &run, now, false).await?;
+            read.sound(&mut *conn, &run).await?;
+            Ok(read)
+        });
+        let read = refusal(read.await)?;
+        Ok(Some(Facts { event, read }))
+    }
+
+    /// The state that a rewind goes back to, whatever the schema says now.
+    async fn back(&self, store: &Store) -> Result<Option<Result<Back, Problem>>, Error> {
+        let Some(mut held) = store.at_hand(&self.run).await? else {
+            return Ok(None);
+        };
+        let mut conn = store.engine.read().await?;
+        let seq = self.body.step.unwrap_or_default();
+        let first = sound(AttemptRow::load(&mut *conn, &self.run, seq, 1).await)?.flatten();
+        let Some(to) = first.map(|it| it.base) else {
+            return Ok(None);
+        };
+        let base = held.hash;
+        let made = aside_with(async {
+            let state = snapshots::read(&mut *conn, &self.run, to).await?.state;
+            let packed = held.advance(Change::Whole(Tree::from(state)), store.state_max)?;
+            Ok((held, packed))
+        });
+        let made = refusal(made.await)?;
+        Ok(Some(made.map(|made| Back { to, base, made })))
     }
 
     /// The changes of state that it asks for, in order.
@@ -207,6 +266,16 @@ impl Decision {
             made,
             change,
         }))
+    }
+}
+
+/// A refusal or damage is kept for the transaction, which looks first whether something else refuses the decision.
+pub(super) fn refusal<T>(read: Result<T, Error>) -> Result<Result<T, Problem>, Error> {
+    match read {
+        Ok(read) => Ok(Ok(read)),
+        Err(Error::Refused(problem)) => Ok(Err(problem)),
+        Err(error) if error.is_damage() => Ok(Err(error.problem())),
+        Err(error) => Err(error),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Runs as lists show them: one whose row cannot even be read stands there by its id, as damaged.
 
-use super::RunRow;
+use super::{NewRun, RunRow};
 use crate::{
-    domain::{Epoch, Hash, RunId, RunStatus, Time, views::words},
+    domain::{Hash, RunId, RunStatus, Time, views::words},
     store::{Error, engine::Row},
 };
 
@@ -25,47 +25,21 @@ impl RunRow {
 
     fn unreadable(id: RunId, ord: i64) -> Self {
         Self {
-            id,
-            ord,
-            agent: String::new(),
             title: Some(words::DAMAGED.to_owned()),
-            status: RunStatus::Failed,
-            version: 0,
-            code_version: None,
-            model: None,
-            labels: Default::default(),
-            links: Vec::new(),
-            parent: None,
-            forked_at: None,
-            origin: Hash::default(),
-            on_crash: Default::default(),
-            max_recoveries: 0,
-            recoveries: 0,
-            runnable_at: None,
-            worker: None,
-            epoch: Epoch(0),
-            ttl_ms: 0,
-            expires_at: None,
-            heartbeat_at: None,
-            signal: None,
-            snapshot: 0,
-            hash: Hash::default(),
-            steps: 0,
-            committed: 0,
-            announced: 0,
-            at: None,
-            error_kind: None,
-            effects_unknown: false,
-            acknowledged: false,
-            looking: None,
-            busy_us: 0,
-            strip: Default::default(),
-            usage: Default::default(),
-            created_at: Time(0),
-            updated_at: Time(0),
-            started_at: None,
-            finished_at: None,
             damaged: true,
+            ..Self::blank(NewRun {
+                id,
+                ord,
+                status: RunStatus::Failed,
+                version: 0,
+                parent: None,
+                forked_at: None,
+                snapshot: 0,
+                hash: Hash::default(),
+                steps: 0,
+                created_at: Time(0),
+                updated_at: Time(0),
+            })
         }
     }
 }

@@ -4,7 +4,7 @@ use sqlx::{Connection, PgConnection, SqliteConnection, query_as};
 use std::path::Path;
 
 use super::{EPHEMERAL, behind, found, history, place, settled, unharmed};
-use crate::support::{Engine, Server, both_engines};
+use crate::support::{Engine, Server, both_engines, campaigns, rounds};
 
 /// What is read over all runs: one damaged row does not take it down.
 const LISTS: [&str; 3] = ["runs", "needs you", "inbox"];
@@ -64,6 +64,12 @@ fn flip_one(sqlite: bool, table: &str, column: &str, kind: &str, wild: bool) -> 
     )
 }
 
+/// Which columns are flipped. A row's seal is made and checked by the same code on both engines, so PostgreSQL, where each
+/// flip takes a second, gets the first column of every table and each fourth one; campaigns flip all.
+fn is_flipped(on: Engine, number: usize) -> bool {
+    on == Engine::Sqlite || rounds(1) > 1 || number.is_multiple_of(4)
+}
+
 async fn no_flipped_bit_in_a_column_goes_unnoticed(on: Engine) {
     let mut server = Server::start(on).await;
     history(&server).await;
@@ -76,18 +82,26 @@ async fn no_flipped_bit_in_a_column_goes_unnoticed(on: Engine) {
     };
     let good = unharmed(&url).await;
     let (mut flipped, mut missed) = (0, Vec::new());
-    for (table, column, kind) in columns(&url).await {
-        let unread = table.starts_with("sqlite_") || table == "_sqlx_migrations";
+    let columns = columns(&url).await;
+    for (table, column, kind) in &columns {
+        let number = columns
+            .iter()
+            .filter(|it| it.0 == *table)
+            .position(|it| it.1 == *column);
+        if !is_flipped(on, number.unwrap_or_default()) {
+            continue;
+        }
+        let unread = table.starts_with("sqlite_") || *table == "_sqlx_migrations";
         if unread || EPHEMERAL.contains(&table.as_str()) {
             continue;
         }
         // PostgreSQL itself refuses what is no text.
-        let wild: &[bool] = match sqlite && kind == "text" {
+        let wild: &[bool] = match sqlite && *kind == "text" {
             true => &[false, true],
             false => &[false],
         };
         for wild in wild {
-            let sql = flip_one(sqlite, &table, &column, &kind, *wild);
+            let sql = flip_one(sqlite, table, column, kind, *wild);
             // Rows of one table are undone by a copy of it, which the database itself keeps.
             if !sqlite {
                 behind(
@@ -131,7 +145,9 @@ async fn no_flipped_bit_in_a_column_goes_unnoticed(on: Engine) {
         }
     }
     assert!(missed.is_empty(), "{missed:#?}");
-    assert!(flipped > 100, "only {flipped} columns hold something");
+    let least = columns.len() / if is_flipped(on, 1) { 2 } else { 8 };
+    assert!(flipped > least, "only {flipped} columns hold something");
 }
 
 both_engines!(no_flipped_bit_in_a_column_goes_unnoticed);
+campaigns!(no_flipped_bit_in_a_column_goes_unnoticed);

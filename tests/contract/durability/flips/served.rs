@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use step47::{
     domain::{
         Problem, Run, RunId, RunQuery, Step,
-        nouns::audit::AuditQuery,
+        nouns::{access::Token, audit::AuditQuery},
         rules::plan::PlanQuery,
         views::{
             diff_sheet::DiffQuery,
@@ -49,7 +49,11 @@ impl Served {
         served.keep("audit", store.audit(&AuditQuery::default(), MANY).await);
         served.keep("integrity", store.integrity().await);
         served.keep("users", store.users().await.map_err(|it| it.problem()));
-        served.keep("tokens", store.tokens().await.map_err(|it| it.problem()));
+        let mut tokens = store.tokens().await.map_err(|it| it.problem());
+        // When one was last used is written again as it is used: what is damaged of it is reported, and not shown.
+        let unused = |token: &mut Token| token.used_at = None;
+        tokens.iter_mut().flatten().for_each(unused);
+        served.keep("tokens", tokens);
         served.keep("some runs", store.some_runs(&ids).await);
         for run in listed {
             served.run(store, &run).await;

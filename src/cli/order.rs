@@ -1,28 +1,19 @@
-//! A server that a command talks to, by the same API and rules as everyone else.
+//! What every decision takes, and what is said when it is made.
 
-use super::{Failure, say::say};
+use super::{
+    Failure,
+    say::say,
+    source::{Source, SourceArgs},
+};
 use crate::{
-    client::{Client, RunId},
+    client::RunId,
     domain::{
         DecisionKind, Run,
         wire::protocol::{Decide, DecideAnswer},
     },
 };
-use std::time::Duration;
 
-/// Which server, and as whom.
-#[derive(Debug, clap::Args)]
-pub struct RemoteArgs {
-    /// Where the server listens
-    #[arg(long, env = "STEP47_URL", default_value = "http://127.0.0.1:3047")]
-    server: String,
-
-    /// A token of the role operator, from `step47 token create --role operator --name NAME`
-    #[arg(long, env = "STEP47_TOKEN", hide_env_values = true)]
-    token: String,
-}
-
-/// What every decision takes.
+/// Why, on which version, and where.
 #[derive(Debug, clap::Args)]
 pub struct OrderArgs {
     /// Why: kept with the decision
@@ -38,37 +29,29 @@ pub struct OrderArgs {
     json: bool,
 
     #[command(flatten)]
-    remote: RemoteArgs,
-}
-
-impl RemoteArgs {
-    pub fn client(&self) -> Result<Client, Failure> {
-        let patience = Duration::from_secs(5);
-        Ok(Client::new(&self.server, &self.token)?.patience(patience))
-    }
+    source: SourceArgs,
 }
 
 impl OrderArgs {
-    pub fn client(&self) -> Result<Client, Failure> {
-        self.remote.client()
+    pub async fn open(&self) -> Result<Source, Failure> {
+        self.source.open().await
     }
 
     /// Decides on the run as it is now, or as it was at the version that was named.
-    pub async fn decide(&self, run: &RunId, body: Decide) -> Result<(), Failure> {
+    pub async fn decide(&self, on: &Source, run: &RunId, body: Decide) -> Result<(), Failure> {
         if self.reason.trim().is_empty() {
             return Err("--reason: say why; it is kept with the decision".into());
         }
-        let client = self.client()?;
         let version = match self.if_version.or(body.if_version) {
             Some(version) => version,
-            None => client.run(run).await?.run.version,
+            None => on.run(run).await?.run.version,
         };
         let body = Decide {
             if_version: Some(version),
             reason: Some(self.reason.trim().to_owned()),
             ..body
         };
-        let answer = client.decide(run, &body).await?;
+        let answer = on.decide(run, &body).await?;
         match self.json {
             true => say!("{}", serde_json::to_string_pretty(&answer)?),
             false => told(&answer),

@@ -43,14 +43,14 @@ pub struct Who {
 }
 
 /// Writes sightings down, all in one go.
-pub struct Remember {
+pub struct RecordSightings {
     pub sightings: Vec<Sighting>,
     /// Also look who holds leases now.
     pub census: bool,
 }
 
 #[async_trait]
-impl Command for Remember {
+impl Command for RecordSightings {
     type Answer = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<(), Error> {

@@ -5,7 +5,8 @@ use super::{
         Store,
         engine::{Connection, Param, params},
     },
-    COUNT_AGENT, COUNT_IN_NEED, COUNT_STATUS, NEXT_AGENT, found, needs, search, source, vein,
+    COUNT_AGENT, COUNT_IN_NEED, COUNT_STATUS, NEXT_AGENT, found, index_range, needs, search,
+    source,
 };
 
 const BIG: i64 = i64::MAX;
@@ -13,7 +14,7 @@ const BIG: i64 = i64::MAX;
 /// The statements with parameters, and whether a bounded number of rows may be sorted at the end.
 fn statements() -> Vec<(&'static str, Vec<Param>, bool)> {
     let places = || {
-        (0..vein::PLACES as i64)
+        (0..index_range::PLACES as i64)
             .map(Param::from)
             .collect::<Vec<_>>()
     };
@@ -29,12 +30,12 @@ fn statements() -> Vec<(&'static str, Vec<Param>, bool)> {
         (source::BY_CAUSE, params![BIG, 50, "c"], false),
         (source::BY_COST, params![BIG, 50], false),
         (source::BY_LABEL, params![BIG, 50, "k", "v"], true),
-        (vein::OF_TERM, params![BIG, "t"], false),
-        (vein::OF_KEY, params![BIG, "k"], false),
-        (vein::OF_AUTHOR, params![BIG, "ana"], false),
-        (vein::OF_OWNER, params![BIG, "ana"], false),
-        (vein::OF_RUN, params![BIG, "r"], true),
-        (vein::BY_PLACE, places(), true),
+        (index_range::OF_TERM, params![BIG, "t"], false),
+        (index_range::OF_KEY, params![BIG, "k"], false),
+        (index_range::OF_AUTHOR, params![BIG, "ana"], false),
+        (index_range::OF_OWNER, params![BIG, "ana"], false),
+        (index_range::OF_RUN, params![BIG, "r"], true),
+        (index_range::BY_PLACE, places(), true),
         (search::FIRST_TERM, params!["t", "u"], false),
         (search::NEXT_TERM, params!["t", "u"], false),
         (search::HAS_TERM, params![1, "t", "u"], false),

@@ -4,14 +4,13 @@
 //! after its work was counted (`domain::schema`): a checker cannot be stopped.
 
 use serde_json::Value;
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex},
-    thread,
-};
+use std::{sync::Arc, thread};
 use tokio::sync::{Semaphore, oneshot};
 
-use super::Store;
+use super::{
+    Store,
+    cache::{Cache, of_entries},
+};
 use crate::domain::{
     Code, Hash, Problem,
     rules::schema::{Graph, Wrong},
@@ -41,8 +40,8 @@ pub struct Checker(Arc<Shared>);
 struct Shared {
     threads: Semaphore,
     waiting: Semaphore,
-    /// By the schema's hash, the one that was used last at the end.
-    ready: Mutex<VecDeque<(Hash, Arc<Ready>)>>,
+    /// By the schema's hash.
+    ready: Cache<Hash, Arc<Ready>>,
 }
 
 struct Ready {
@@ -55,7 +54,7 @@ impl Default for Checker {
         Self(Arc::new(Shared {
             threads: Semaphore::new(THREADS),
             waiting: Semaphore::new(WAITING),
-            ready: Mutex::default(),
+            ready: of_entries(KEPT),
         }))
     }
 }
@@ -140,12 +139,7 @@ impl Checker {
     /// The schema, ready to be used; one that was stored before it was bounded is refused here.
     fn ready(&self, schema: &Value) -> Result<Arc<Ready>, Problem> {
         let hash = Hash::of(schema);
-        if let Ok(mut kept) = self.0.ready.lock()
-            && let Some(at) = kept.iter().position(|(known, _)| *known == hash)
-            && let Some(known) = kept.remove(at)
-        {
-            let ready = known.1.clone();
-            kept.push_back(known);
+        if let Some(ready) = self.0.ready.get(&hash) {
             return Ok(ready);
         }
         let graph = Graph::of(schema).map_err(|wrong: Wrong| unusable(wrong))?;
@@ -162,12 +156,7 @@ impl Checker {
         };
         let validator = options.build(schema).map_err(unusable)?;
         let ready = Arc::new(Ready { graph, validator });
-        if let Ok(mut kept) = self.0.ready.lock() {
-            kept.push_back((hash, ready.clone()));
-            if kept.len() > KEPT {
-                kept.pop_front();
-            }
-        }
+        self.0.ready.insert(hash, ready.clone());
         Ok(ready)
     }
 }

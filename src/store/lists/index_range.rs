@@ -1,4 +1,4 @@
-//! Places of runs from several indexes at once, newest first: each vein is one ordered index range.
+//! Places of runs from several indexes at once, newest first: each range is one walk down an index.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::super::{
     rows::{RunRow, run_columns},
 };
 
-/// Places read from one vein at a time.
+/// Places read from one range at a time.
 const READ: i64 = 64;
 
 pub const OF_TERM: &str =
@@ -32,7 +32,7 @@ pub const BY_PLACE: &str = concat!(
 );
 pub const PLACES: usize = 32;
 
-pub struct Vein {
+pub struct IndexRange {
     sql: &'static str,
     of: String,
     read: VecDeque<i64>,
@@ -40,7 +40,7 @@ pub struct Vein {
     dry: bool,
 }
 
-impl Vein {
+impl IndexRange {
     pub fn new(sql: &'static str, of: &str) -> Self {
         Self {
             sql,
@@ -67,12 +67,12 @@ impl Vein {
     }
 }
 
-/// All veins together, each place once.
-pub struct Veins(pub Vec<Vein>);
+/// All ranges together, each place once.
+pub struct IndexRanges(pub Vec<IndexRange>);
 
-impl Veins {
+impl IndexRanges {
     pub fn before(mut self, before: i64) -> Self {
-        self.0.iter_mut().for_each(|vein| vein.before = before);
+        self.0.iter_mut().for_each(|range| range.before = before);
         self
     }
 
@@ -84,16 +84,16 @@ impl Veins {
     ) -> Result<Vec<i64>, Error> {
         let mut places = Vec::new();
         while places.len() < limit {
-            for vein in &mut self.0 {
-                vein.fill(conn).await?;
+            for range in &mut self.0 {
+                range.fill(conn).await?;
             }
-            let Some(place) = self.0.iter().filter_map(|vein| vein.read.front()).max() else {
+            let Some(place) = self.0.iter().filter_map(|range| range.read.front()).max() else {
                 break;
             };
             let place = *place;
-            for vein in &mut self.0 {
-                if vein.read.front() == Some(&place) {
-                    vein.read.pop_front();
+            for range in &mut self.0 {
+                if range.read.front() == Some(&place) {
+                    range.read.pop_front();
                 }
             }
             places.push(place);

@@ -1,0 +1,85 @@
+//! What a fork gets from its origin beside steps and attempts: announcements and references. They are few, and a worker may have
+//! looked at a reference a moment ago, so they are copied in the transaction itself.
+
+use crate::{
+    domain::RunId,
+    store::{
+        Error,
+        bulk::Bulk,
+        engine::{Connection, Param, Row, params},
+        rows::{
+            RunRow,
+            announced::{self, AnnouncedInFork, AnnouncedRow},
+            reference::{self, RefInFork, RefRow},
+        },
+        table::{Declared as _, Table},
+    },
+};
+
+/// Rows read at once.
+const PAGE: i64 = 200;
+
+/// What is copied, to the run that is given.
+pub struct Beside<'a> {
+    pub origin: &'a RunId,
+    /// The first step that is not shared.
+    pub from: i64,
+}
+
+impl Beside<'_> {
+    /// The run learns how much of it is still announced.
+    pub async fn all(&self, conn: &mut dyn Connection, run: &mut RunRow) -> Result<(), Error> {
+        let to = run.id.clone();
+        self.rows(conn, &announced::TABLE, &announced::COPY, |row| {
+            self.announced(row, run)
+        })
+        .await?;
+        self.rows(conn, &reference::TABLE, &reference::COPY, |row| {
+            let given = RefInFork { run: to.clone() };
+            let copy = RefRow::opened(row)?.forked(given);
+            Ok(Some(reference::COPY.row(copy.values(), params![])))
+        })
+        .await
+    }
+
+    /// What a step that is not shared had met is open again.
+    fn announced(&self, row: Row, run: &mut RunRow) -> Result<Option<Vec<Param>>, Error> {
+        let announced = AnnouncedRow::opened(row)?;
+        let copy = announced.forked(AnnouncedInFork {
+            run: run.id.clone(),
+            seq: announced.seq.filter(|seq| *seq < self.from),
+        });
+        run.announced += i64::from(copy.seq.is_none());
+        Ok(Some(announced::COPY.row(copy.values(), params![])))
+    }
+
+    /// Copies the rows of one table in the order of their keys, until there is nothing more to make of one.
+    async fn rows(
+        &self,
+        conn: &mut dyn Connection,
+        table: &'static Table,
+        to: &'static Bulk,
+        mut copied: impl FnMut(Row) -> Result<Option<Vec<Param>>, Error>,
+    ) -> Result<(), Error> {
+        let mut after = Vec::new();
+        loop {
+            let found = table.page(conn, Some(self.origin), &after, PAGE).await?;
+            let mut over = (found.len() as i64) < PAGE;
+            let mut copies = Vec::with_capacity(found.len());
+            for row in found {
+                after = table.key_of(row.unread());
+                match copied(row)? {
+                    Some(copy) => copies.push(copy),
+                    None => {
+                        over = true;
+                        break;
+                    }
+                }
+            }
+            to.execute(conn, copies).await?;
+            if over {
+                return Ok(());
+            }
+        }
+    }
+}
