@@ -226,7 +226,7 @@ test("times are the reader's own, or UTC by choice, and hydrate cleanly", async 
     await reader.goto(`${server.url}/workers`);
     await expect(workers(reader).getByRole("row", { name: "w-idle" })).toBeVisible({ timeout: 2_000 });
   }).toPass();
-  const since = workers(reader).getByText("got nothing since").locator("time");
+  const since = workers(reader).getByText("Idle since").locator("time");
   const utc = new Date((await since.getAttribute("datetime"))!);
   const clock = (minutes: number) => new Date(utc.getTime() + minutes * 60_000).toISOString().slice(11, 16);
   await expect(since).toContainText(clock(330));

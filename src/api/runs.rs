@@ -156,11 +156,6 @@ pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
     let store = super::store()?;
     super::as_of(&store, async {
         let detail = store.run(&id).await?;
-        // A damaged step is shown where it stands; the rest of the page does without it.
-        let saved_until = match store.last_commit(&id).await {
-            Err(problem) if problem.code == Code::Corrupt => None,
-            known => known?,
-        };
         let usual = match detail
             .run
             .at
@@ -170,11 +165,12 @@ pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
             Some(at) => Usual::of(store.durations_before(&id, at.seq, &at.name).await?),
             None => None,
         };
+        // A damaged row is shown where it stands; the rest of the page does without it.
         let after = match store.aftermath(&id).await {
             Err(problem) if problem.code == Code::Corrupt => Aftermath::default(),
             known => known?,
         };
-        Ok(RunSheet::of(detail, saved_until, usual, after))
+        Ok(RunSheet::of(detail, usual, after))
     })
     .await
 }

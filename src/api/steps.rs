@@ -42,7 +42,7 @@ pub async fn one(run: RunId, seq: Option<i64>) -> Result<AsOf<Option<StepSheet>>
     super::as_of(&store, async {
         let seq = match seq {
             Some(seq) => Some(seq),
-            None => store.run(&run).await?.run.at.map(|at| at.seq),
+            None => store.opens_at(&run).await?,
         };
         Ok(match seq {
             Some(seq) => Some(StepSheet::of(store.step(&run, seq).await?)),
@@ -50,6 +50,14 @@ pub async fn one(run: RunId, seq: Option<i64>) -> Result<AsOf<Option<StepSheet>>
         })
     })
     .await
+}
+
+door!(OpensAt: Needs(Read));
+/// The step that the run's page opens at.
+#[server(OpensAt, endpoint = "steps/opens_at", input = Json, output = Json)]
+pub async fn opens_at(run: RunId) -> Result<Option<i64>, AppError> {
+    super::authorise::<OpensAt>()?;
+    Ok(super::store()?.opens_at(&run).await?)
 }
 
 door!(Find: Needs(Read));

@@ -66,9 +66,10 @@ fn print(plan: &Plan) {
         say!("step {seq} is damaged in the store: it cannot be replayed");
     }
     match (plan.taker.workers, plan.taker.last) {
-        (0, None) => say!("no worker has asked for it yet"),
-        (0, Some(last)) => say!("no worker asks for it; the last one did at {last}"),
-        (n, _) => say!("{n} waiting for work: a worker is there to take it"),
+        (0, None) => say!("no worker is polling for it"),
+        (0, Some(last)) => say!("no worker is polling for it; the last one did at {last}"),
+        (1, _) => say!("1 worker is polling for it"),
+        (n, _) => say!("{n} workers are polling for it"),
     }
     if let Some(why) = &plan.refused {
         say!("not to be resumed: {why}");

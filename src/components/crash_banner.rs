@@ -81,7 +81,7 @@ fn late(step: &StepSheet) -> Option<Time> {
     evidence.map(|it| it.at)
 }
 
-/// The newest log line, else the beginning of the newest partial result.
+/// The newest log line and the newest partial result: nothing says which of them came last.
 fn last_progress(step: &StepSheet) -> String {
     let logged = step
         .detail
@@ -89,11 +89,14 @@ fn last_progress(step: &StepSheet) -> String {
         .last()
         .map(|line| format!("“{}”", line.message));
     let partial = || {
-        step.partial
-            .as_ref()
-            .map(|it| it.text.chars().take(120).collect())
+        let partial = step.partial.as_ref()?;
+        Some(partial.text.chars().take(120).collect::<String>())
     };
-    logged.or_else(partial).unwrap_or_else(|| "—".into())
+    let said: Vec<String> = logged.into_iter().chain(partial()).collect();
+    match said.is_empty() {
+        true => "—".into(),
+        false => said.join(" · "),
+    }
 }
 
 fn worker_since(attempt: Option<&Attempt>) -> String {

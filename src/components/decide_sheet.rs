@@ -5,7 +5,7 @@ use leptos::{ev, prelude::*};
 use super::{dialog::Dialog, keyboard, refusal::Refusal};
 use crate::{
     api::AppError,
-    domain::{DecisionKind, Run, views::words, wire::protocol::Decide},
+    domain::{DecisionKind, Run, StepStatus, views::words, wire::protocol::Decide},
 };
 
 /// What the button says.
@@ -41,6 +41,24 @@ fn consequence(kind: DecisionKind, run: &Run) -> String {
     }
 }
 
+/// What nobody knows of the world outside, where the decision would leave it so.
+fn unknown(kind: DecisionKind, run: &Run) -> Option<String> {
+    let leaves = matches!(kind, DecisionKind::Cancel | DecisionKind::Acknowledge);
+    let at = run
+        .at
+        .as_ref()
+        .filter(|at| at.status == StepStatus::Crashed);
+    match (leaves && run.effects_unknown, at) {
+        (false, _) => None,
+        (true, Some(at)) => Some(format!(
+            "The effect of step {} {} is unknown: it may have happened, not happened, or still be under way.",
+            words::number(at.seq),
+            at.name
+        )),
+        (true, None) => Some("An effect of this run is unknown: it may have happened.".into()),
+    }
+}
+
 #[component]
 pub fn DecideSheet(
     kind: DecisionKind,
@@ -70,9 +88,11 @@ pub fn DecideSheet(
         false => verb(kind).to_owned(),
     };
     let words = move || run.with(|run| run.as_ref().map(|run| consequence(kind, run)));
+    let unknown = move || run.with(|run| run.as_ref().and_then(|run| unknown(kind, run)));
     view! {
         <Dialog title=title() back=back.clone()>
             <p class="sheet-text">{words}</p>
+            {move || unknown().map(|said| view! { <p class="sheet-text tone-crashed"><b><bdi>{said}</bdi></b></p> })}
             {move || refused.get().map(|error| view! { <Refusal error/> })}
             <form on:submit=submit on:keydown=keyboard::send_form>
                 {(kind != DecisionKind::Claim).then(|| view! {

@@ -43,6 +43,7 @@ pub mod plan;
 pub mod preference;
 pub mod refusal;
 pub mod run_actions;
+pub mod run_content;
 pub mod run_head;
 pub mod run_row;
 pub mod runs_table;

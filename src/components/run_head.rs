@@ -10,8 +10,9 @@ use super::{
     time::{Ago, Elapsed},
 };
 use crate::domain::{
-    AgentError, Run, RunStatus,
+    AgentError, Run,
     nouns::{run::Link, worker::Asking},
+    rules::lease::LeaseEnd,
     views::{sheet::RunSheet, words},
 };
 
@@ -115,7 +116,7 @@ fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoVi
             <div><dt>"agent"</dt><dd><b><bdi>{agent}</bdi></b></dd></div>
             {move || model.get().flatten().map(|model| view! { <div><dt>"model"</dt><dd><b><bdi>{model}</bdi></b></dd></div> })}
             {move || worker.get().flatten().map(|worker| view! {
-                <div><dt>"worker"</dt><dd><b class="mono"><bdi>{worker}</bdi></b><Held run/></dd></div>
+                <div><dt>"worker"</dt><dd><b class="mono"><bdi>{worker}</bdi></b><Held run sheet/></dd></div>
             })}
             <div><dt>"epoch"</dt><dd><b class="mono">{epoch}</b></dd></div>
             <div><dt>"cost"</dt><dd><b>{cost}</b></dd></div>
@@ -131,15 +132,18 @@ fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoVi
 
 /// How the worker stands to the run: holds it, lost it, or let it go.
 #[component]
-fn Held(run: Memo<Option<Run>>) -> impl IntoView {
+fn Held(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoView {
+    let ended = move || sheet.with(|it| it.as_ref().and_then(|it| it.after.lease_ended));
     let held = Memo::new(move |_| {
-        run.with(|run| {
-            let run = run.as_ref()?;
-            match (&run.lease, run.status) {
-                (Some(lease), _) => Some((", holds the lease, heard ", lease.heartbeat_at)),
-                (None, RunStatus::Crashed) => Some((", lease lost ", run.updated_at)),
-                (None, _) => None,
-            }
+        let lease = run.with(|run| run.as_ref().map(|run| run.lease.clone()))?;
+        if let Some(lease) = lease {
+            return Some((", holds the lease, heard ", lease.heartbeat_at));
+        }
+        let (at, by) = ended()?;
+        Some(match by {
+            LeaseEnd::Expiry | LeaseEnd::Takeover => (", lease lost ", at),
+            LeaseEnd::Release => (", released it ", at),
+            LeaseEnd::Finish => (", finished ", at),
         })
     });
     move || held.get().map(|(said, at)| view! { {said}<Ago at/> })
@@ -156,19 +160,13 @@ fn tokens(run: &Run) -> Option<String> {
     ))
 }
 
-/// What the checkpoints saved: "46 steps · 36m 29s · $18.42".
+/// What the checkpoints saved, as the plan says it: "46 steps · 36m 29s · $18.42".
 fn saved(sheet: &RunSheet) -> Option<String> {
-    let run = &sheet.run;
-    let time = run
-        .started_at
-        .zip(sheet.saved_until)
-        .map(|(from, until)| words::span(until.ms_since(from)));
-    let mut parts = vec![match run.committed {
-        0 => return None,
-        1 => "1 step".into(),
-        n => format!("{} steps", words::number(n)),
-    }];
-    parts.extend(time);
-    parts.extend(run.usage.cost_usd.map(|usd| words::cost(Some(usd))));
+    let saved = sheet.after.saved.filter(|it| it.steps > 0)?;
+    let mut parts = vec![
+        words::several(saved.steps, "step"),
+        words::span((saved.seconds * 1e3) as i64),
+    ];
+    parts.extend(saved.cost_usd.map(|usd| words::cost(Some(usd))));
     Some(parts.join(" · "))
 }

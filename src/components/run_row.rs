@@ -67,9 +67,11 @@ pub fn title(run: &Run) -> String {
     run.title.clone().unwrap_or_else(|| run.agent.clone())
 }
 
-/// From its first lease to its end; one that nobody works on stands still where it last moved.
+/// From its first lease to its end; one that nobody works on stands still where its worker was last heard, whatever
+/// people decide about it since.
 pub fn span(run: &Run) -> Option<Span> {
-    let still = (run.status != RunStatus::Running).then_some(run.updated_at);
+    let heard = run.heard_at.unwrap_or(run.updated_at);
+    let still = (run.status != RunStatus::Running).then_some(heard);
     run.started_at.map(|from| Span {
         from,
         to: run.finished_at.or(still),
@@ -81,7 +83,7 @@ pub fn span(run: &Run) -> Option<Span> {
 fn action(status: RunStatus) -> Option<(&'static str, &'static str)> {
     match status {
         RunStatus::Crashed | RunStatus::Failed => Some(("Review", "?ask=resume")),
-        RunStatus::Waiting => Some(("Look", "")),
+        RunStatus::Waiting => Some(("Decide", "")),
         _ => None,
     }
 }

@@ -63,7 +63,7 @@ fn WorkerRow(worker: Worker, now: Time) -> impl IntoView {
     let idle = match (doing, worker.asks) {
         (Doing::Works, _) => None,
         (Doing::Waits, Some(asks)) => Some(view! { <Waiting asks/> }.into_any()),
-        _ => Some(view! { <p class="dim">"nothing, and does not ask for work"</p> }.into_any()),
+        _ => Some(view! { <p class="dim">"Idle, not polling"</p> }.into_any()),
     };
     view! {
         <tr class="worker-row" role="row">
@@ -110,7 +110,7 @@ fn Waiting(asks: Asks) -> impl IntoView {
     };
     view! {
         <p>"waits for work"</p>
-        <p class="under"><span>"asks for " <bdi>{what}</bdi></span><span>"got nothing since " <Moment at=asks.since/></span></p>
+        <p class="under"><span>"asks for " <bdi>{what}</bdi></span><span>"Idle since " <Moment at=asks.since/></span></p>
     }
     .into_any()
 }

@@ -38,6 +38,7 @@ use crate::{
         notice::{Notice, Refused},
         page_title::PageTitle,
         run_actions::{RunActions, StepActions},
+        run_content::{ChildRuns, RunContent},
         run_head::RunHead,
         run_row,
         timeline::{Go, TimelineView},
@@ -306,6 +307,11 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
     });
     let nothing =
         Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|run| run.steps == 0)));
+    let children = Signal::derive(move || {
+        timeline
+            .with(|it| it.as_ref().map(|it| it.children.clone()))
+            .unwrap_or_default()
+    });
     let verified = id.clone();
     let left = Signal::derive(move || {
         sheet
@@ -332,6 +338,8 @@ fn RunBody(id: RunId, read: Read, place: Memo<Place>) -> impl IntoView {
         </RunHead>
         <NotUndone left run=id.clone() acknowledge/>
         <Notes run read/>
+        <RunContent sheet/>
+        <ChildRuns runs=children/>
         <Asked id=id.clone() place read run selected/>
         <TimelineView timeline run selected listed href on_go/>
         <div class="run-columns">

@@ -21,6 +21,8 @@ use walk::Page;
 /// Agents that are counted, by name.
 const AGENTS_MAX: usize = 50;
 
+const COUNT_IN_NEED: &str =
+    "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE needs IS NOT NULL LIMIT $1) AS counted";
 const COUNT_STATUS: &str =
     "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE status = $1 LIMIT $2) AS counted";
 const COUNT_AGENT: &str =
@@ -73,6 +75,8 @@ impl Store {
             let n = row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
             counts.by_status.push((*status, n));
         }
+        let row = conn.fetch_one(COUNT_IN_NEED, params![COUNT_MAX]).await?;
+        counts.in_need = row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
         let mut last = String::new();
         while counts.by_agent.len() < AGENTS_MAX {
             let row = conn.fetch_one(NEXT_AGENT, params![last.as_str()]).await?;

@@ -309,7 +309,7 @@ pub(super) fn facts(run: &RunId, step: &StepRow) -> StepFacts {
         decision: step.decision,
         error: None,
         cost_usd: step.cost_usd,
-        tries: step.attempts,
+        tries: step.tries(),
         begun_at: step.begun_at,
         worker: None,
         heartbeat_at: None,

@@ -7,7 +7,7 @@ use super::{
     timeline::phases,
 };
 use crate::domain::{
-    Event, Problem, RunId, Step, StepStatus, Time,
+    DecisionKind, Event, Problem, Recovery, RunId, RunStatus, Step, StepStatus, Time,
     views::{
         outline::{Outline, PAGE, Row, StepWindow},
         sheet::ANNOUNCED_MAX,
@@ -35,15 +35,20 @@ impl Store {
         at: Option<i64>,
         base: Option<i64>,
     ) -> Result<StepWindow, Problem> {
+        let opens_at = match at {
+            Some(_) => None,
+            None => self.opens_at(run).await?,
+        };
         let read = async {
             let (mut conn, owner) = self.find(run).await?;
             let detail = owner.detail(&mut *conn).await?;
             let announced = detail.pending().take(ANNOUNCED_MAX).cloned().collect();
             let phases = phases(&mut *conn, &owner).await?;
-            let here = at.unwrap_or(match owner.status.over() {
-                true => 1,
-                false => owner.at.as_ref().map_or(1, |at| at.seq),
-            });
+            let here = match (at, owner.status.over()) {
+                (Some(at), _) => at,
+                (None, true) => 1,
+                (None, false) => opens_at.unwrap_or(1),
+            };
             let outline = Outline::new(owner.steps, phases, announced, Some(here));
             let base = base.unwrap_or_else(|| outline.index_of(here) - ROWS_ABOVE);
             let base = base.min(outline.len() - 1).max(0);
@@ -60,6 +65,26 @@ impl Store {
                 base,
                 steps,
             })
+        };
+        read.await.map_err(Error::problem)
+    }
+
+    /// The step that a run's page opens at: the first that waits for a decision, else the one where the run is.
+    pub async fn opens_at(&self, run: &RunId) -> Result<Option<i64>, Problem> {
+        let read = async {
+            let (mut conn, owner) = self.find(run).await?;
+            let here = owner.at.as_ref().map(|at| at.seq);
+            if !matches!(owner.status, RunStatus::Crashed | RunStatus::Paused) {
+                return Ok(here);
+            }
+            let open = StepRow::open_listed(&mut *conn, run).await?;
+            let held = |step: &&StepRow| {
+                !step.damaged
+                    && step.status == StepStatus::Crashed
+                    && step.recovery == Recovery::Ask
+                    && step.decision != Some(DecisionKind::Retry)
+            };
+            Ok(open.iter().find(held).map(|step| step.seq).or(here))
         };
         read.await.map_err(Error::problem)
     }
@@ -188,18 +213,6 @@ impl Store {
             let took = |step: &StepRow| Some(step.ended_at?.ms_since(step.begun_at));
             let sound = alike.iter().filter(|step| !step.damaged);
             Ok(sound.filter_map(took).collect())
-        };
-        read.await.map_err(Error::problem)
-    }
-
-    /// When the newest committed step ended: what the checkpoints have saved reaches until then.
-    pub async fn last_commit(&self, run: &RunId) -> Result<Option<Time>, Problem> {
-        let read = async {
-            let (mut conn, owner) = self.find(run).await?;
-            let committed = |step: &StepRow| step.status == StepStatus::Committed;
-            let far = steps!("seq <= $2 AND status = 'committed' ORDER BY seq DESC LIMIT 1");
-            let step = StepRow::newest(&mut *conn, run, owner.steps, committed, far).await?;
-            Ok(step.and_then(|step| step.ended_at))
         };
         read.await.map_err(Error::problem)
     }

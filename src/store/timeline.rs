@@ -158,7 +158,7 @@ fn notable(step: &StepRow) -> Notable {
     Notable {
         seq: step.seq,
         status: step.status,
-        tries: step.attempts,
+        tries: step.tries(),
         decision: step.decision,
         begun_at: step.begun_at,
         ended_at: step.ended_at,

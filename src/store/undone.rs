@@ -1,17 +1,19 @@
-//! What follows from going back: a rewind or a fork undoes nothing outside, and that is said until the run ends or someone
-//! acknowledges it.
+//! What other rows than its own say of a run: what it goes on with, how its lease ended, and what a rewind or a fork did
+//! not undo outside, until the run ends or someone acknowledges it.
 
 use super::{
     Error, Store, decisions,
     engine::{Connection, params},
-    plan::facts,
-    rows::{RunRow, StepRow},
+    plan::{Read, facts},
+    rows::{RunRow, StepRow, lease::LeaseRow},
+    sound,
 };
 use crate::domain::{
     Problem, RunId, RunStatus, Time,
     rules::{
         decision::{Decision, DecisionKind},
-        plan::{LeftBehind, left_behind},
+        lease::LeaseEnd,
+        plan::{LeftBehind, Saved, left_behind},
     },
     views::sheet::Aftermath,
 };
@@ -42,13 +44,33 @@ impl Store {
                 false => Vec::new(),
             };
             let back = moved.iter().find(|it| it.kind == DecisionKind::Rewind);
+            // Nothing is claimed to be saved where a row that counts for it is damaged.
+            let read = sound(Read::of(&mut *conn, &run, now, false).await)?;
+            let saved = read.map(|read| read.plan(&run, None, Saved::default()).saved);
             Ok(Aftermath {
+                saved,
+                lease_ended: lease_ended(&mut *conn, &run).await?,
                 rewound_to: back.and_then(|it| it.step),
                 not_undone: not_undone(&mut *conn, &run, now).await?,
             })
         };
         read.await.map_err(Error::problem)
     }
+}
+
+/// The end of the newest lease, where nobody holds the run now.
+async fn lease_ended(
+    conn: &mut dyn Connection,
+    run: &RunRow,
+) -> Result<Option<(Time, LeaseEnd)>, Error> {
+    let newest = "WHERE run = $1 ORDER BY epoch DESC LIMIT 1";
+    let params = params![run.id.as_str()];
+    let leases = LeaseRow::sound_ones(conn, newest, params).await?;
+    let ended = leases.into_iter().next().and_then(|lease| {
+        let by = lease.ended_by?.parse().ok()?;
+        Some((lease.ended_at?, by))
+    });
+    Ok(ended)
 }
 
 /// The effects that were left behind and named as such, as they are known now.

@@ -118,9 +118,10 @@ fn in_words(timeline: &Timeline, run: &Run, offset: i32) -> String {
     let mut parts = vec![format!("{} committed", words::number(run.committed))];
     let open = run.steps - run.committed;
     if let Some(at) = run.at.as_ref().filter(|_| open > 0) {
-        let word = match at.status {
-            StepStatus::Committed => "not committed",
-            status => status.as_str(),
+        // Of several only their number is known here: the newest does not speak for the others.
+        let word = match (at.status, open) {
+            (StepStatus::Committed, _) | (_, 2..) => "not committed",
+            (status, _) => status.as_str(),
         };
         parts.push(format!("{} {word}", words::number(open)));
     }

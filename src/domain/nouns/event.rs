@@ -39,9 +39,16 @@ crate::domain::nouns::status::words!(EventKind {
 });
 
 impl EventKind {
-    /// It makes a run appear, or changes its status.
+    /// It changes what is counted: a run appears, changes its status, or comes to need a person or not.
     pub fn moves_run(self) -> bool {
-        matches!(self, Self::RunCreated | Self::RunStatus | Self::RunFinished)
+        matches!(
+            self,
+            Self::RunCreated
+                | Self::RunStatus
+                | Self::RunFinished
+                | Self::StepWaiting
+                | Self::StepGiven
+        )
     }
 }
 

@@ -120,6 +120,9 @@ pub struct Run {
     /// The worker that held it last, dead or alive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
+    /// When a worker that held it was last heard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard_at: Option<Time>,
     pub epoch: Epoch,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<Signal>,
@@ -188,7 +191,8 @@ pub struct RunDetail {
 impl Run {
     /// A person has to look, and none said to have done so.
     pub fn needs_you(&self) -> bool {
-        self.status.needs_you() && !self.acknowledged
+        let at = self.at.as_ref().map(|at| at.status);
+        needs_you(self.status, at, self.effects_unknown) && !self.acknowledged
     }
 
     /// What the counts say of a run that is older than strips: all committed, but for the step it is at.
@@ -201,6 +205,16 @@ impl Run {
             strip.set(at.seq, at.status, 1);
         }
         strip
+    }
+}
+
+/// A person has to look: it stopped, it waits at a gate even while a worker holds it, or it was paused with an effect that
+/// nobody knows of.
+pub fn needs_you(status: RunStatus, at: Option<StepStatus>, effects_unknown: bool) -> bool {
+    match status {
+        RunStatus::Running => at == Some(StepStatus::Waiting),
+        RunStatus::Paused => effects_unknown,
+        status => status.needs_you(),
     }
 }
 

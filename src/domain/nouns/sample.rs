@@ -19,6 +19,7 @@ pub fn run(id: &str) -> Run {
         forked_at: None,
         lease: None,
         worker: None,
+        heard_at: None,
         epoch: Epoch(1),
         signal: None,
         runnable_at: None,

@@ -9,7 +9,10 @@ use crate::domain::{
         step::{AgentError, StepDetail},
         time::Time,
     },
-    rules::plan::LeftBehind,
+    rules::{
+        lease::LeaseEnd,
+        plan::{LeftBehind, Saved},
+    },
 };
 
 /// Text shown of one value at most; the API has the whole of it.
@@ -52,9 +55,13 @@ impl Excerpt {
     }
 }
 
-/// What is to be said of a run after someone went back.
+/// What other rows than its own say of a run: what it goes on with, and what happened to it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Aftermath {
+    /// What is not paid again, as the plan has it.
+    pub saved: Option<Saved>,
+    /// When its newest lease ended, and how.
+    pub lease_ended: Option<(Time, LeaseEnd)>,
     /// It was rewound to before this step, and nothing has moved it since.
     pub rewound_to: Option<i64>,
     /// Effects that were left behind, until the run ends or someone acknowledges them.
@@ -73,8 +80,6 @@ pub struct RunSheet {
     pub max_recoveries: i64,
     pub recoveries: i64,
     pub announced: Vec<Announced>,
-    /// When the newest committed step ended.
-    pub saved_until: Option<Time>,
     /// How long the step that is under way usually takes.
     pub usual: Option<Usual>,
     #[serde(default)]
@@ -112,12 +117,7 @@ impl Usual {
 }
 
 impl RunSheet {
-    pub fn of(
-        detail: RunDetail,
-        saved_until: Option<Time>,
-        usual: Option<Usual>,
-        after: Aftermath,
-    ) -> Self {
+    pub fn of(detail: RunDetail, usual: Option<Usual>, after: Aftermath) -> Self {
         let announced: Vec<_> = detail.pending().take(ANNOUNCED_MAX).cloned().collect();
         Self {
             input: Excerpt::of(&detail.input),
@@ -128,7 +128,6 @@ impl RunSheet {
             max_recoveries: detail.max_recoveries,
             recoveries: detail.recoveries,
             announced,
-            saved_until,
             usual,
             after,
             run: detail.run,

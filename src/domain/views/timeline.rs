@@ -271,13 +271,17 @@ pub struct Flag {
     pub step: Option<i64>,
 }
 
-/// A run that works for a step of this one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A run that works for a step of this one, or a fork from before it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Child {
     pub id: RunId,
     pub title: String,
     pub status: RunStatus,
     pub step: i64,
+    #[serde(default)]
+    pub fork: bool,
+    #[serde(default)]
+    pub cost_usd: Option<f64>,
     pub from: Time,
     pub to: Time,
 }

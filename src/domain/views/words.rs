@@ -6,7 +6,7 @@ use crate::domain::{
         status::{RunStatus, StepStatus},
         step::Step,
         time::Time,
-        worker::{Asking, REMEMBERED_DAYS},
+        worker::Asking,
     },
     rules::decision::{Decision, DecisionKind, Signal},
     views::counts::COUNT_MAX,
@@ -283,20 +283,21 @@ fn zone(offset: i32) -> String {
     }
 }
 
-/// Who asks for an agent's runs, while one of them waits: "No worker has asked for invoice-reconciler since 09:50".
+/// Who polls for an agent's runs, while one of them waits: "No worker is polling for invoice-reconciler".
 pub fn asking(agent: &str, asking: Asking, now: Option<Time>, offset: i32) -> String {
     match (asking.workers, asking.last) {
-        (1, _) => format!("1 worker asks for {agent}"),
-        (2.., _) => format!("{} workers ask for {agent}", number(asking.workers)),
+        (1, _) => format!("1 worker is polling for {agent}"),
+        (2.., _) => format!("{} workers are polling for {agent}", number(asking.workers)),
         (_, Some(last)) => {
             let today = now.is_some_and(|now| now.ms_since(last) < 12 * 3_600_000);
             let since = match today {
                 true => last.at_offset(offset).format("%H:%M").to_string(),
                 false => moment_at(last, offset),
             };
-            format!("No worker has asked for {agent} since {since}")
+            format!("No worker is polling for {agent}; the last one did at {since}")
         }
-        (_, None) => format!("No worker has asked for {agent} in the last {REMEMBERED_DAYS} days"),
+        // One that took a run by its id never polled: that says nothing about whether it is there.
+        (_, None) => format!("No worker is polling for {agent}"),
     }
 }
 
@@ -433,15 +434,18 @@ mod tests {
         let said =
             |workers, last, now, offset| asking("crm-sync", Asking { workers, last }, now, offset);
         let soon = Some(last.plus_ms(60_000));
-        assert_eq!(said(1, Some(last), soon, 0), "1 worker asks for crm-sync");
-        assert_eq!(said(2, Some(last), None, 0), "2 workers ask for crm-sync");
-        let none = "No worker has asked for crm-sync";
-        assert_eq!(said(0, Some(last), soon, 60), format!("{none} since 03:00"));
+        let one = "1 worker is polling for crm-sync";
+        assert_eq!(said(1, Some(last), soon, 0), one);
+        let two = "2 workers are polling for crm-sync";
+        assert_eq!(said(2, Some(last), None, 0), two);
+        let none = "No worker is polling for crm-sync";
+        let recent = format!("{none}; the last one did at 03:00");
+        assert_eq!(said(0, Some(last), soon, 60), recent);
         let later = Some(last.plus_ms(86_400_000));
-        let since = format!("{none} since 16 Nov 02:00");
+        let since = format!("{none}; the last one did at 16 Nov 02:00");
         assert_eq!(said(0, Some(last), later, 0), since);
         assert_eq!(said(0, Some(last), None, 0), since);
-        assert_eq!(said(0, None, soon, 0), format!("{none} in the last 7 days"));
+        assert_eq!(said(0, None, soon, 0), none);
     }
 
     #[test]

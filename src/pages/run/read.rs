@@ -117,12 +117,7 @@ impl Read {
                     let id = run_id(&id)?;
                     let seq = match seq.or_else(|| pin.step(id.as_str())) {
                         Some(seq) => Some(seq),
-                        None => api::runs::one(id.clone())
-                            .await?
-                            .value
-                            .run
-                            .at
-                            .map(|at| at.seq),
+                        None => api::steps::opens_at(id.clone()).await?,
                     };
                     extra::read(id, seq, tab).await
                 },

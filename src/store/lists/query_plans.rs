@@ -5,7 +5,8 @@ use super::{
         Store,
         engine::{Connection, Param, params},
     },
-    COUNT_AGENT, COUNT_STATUS, NEXT_AGENT, found, index_range, needs, search, source,
+    COUNT_AGENT, COUNT_IN_NEED, COUNT_STATUS, NEXT_AGENT, found, index_range, needs, search,
+    source,
 };
 
 const BIG: i64 = i64::MAX;
@@ -46,6 +47,7 @@ fn statements() -> Vec<(&'static str, Vec<Param>, bool)> {
         (needs::ONE, params!["c"], false),
         (needs::IN_NEED, params![0, 0, 200], false),
         (COUNT_STATUS, params!["done", 1_000], false),
+        (COUNT_IN_NEED, params![1_000], false),
         (COUNT_AGENT, params!["a", 1_000], false),
         (NEXT_AGENT, params![""], false),
     ]

@@ -123,6 +123,7 @@ impl RunRow {
             forked_at: self.forked_at,
             lease: self.lease(),
             worker: self.worker.clone(),
+            heard_at: self.heartbeat_at,
             epoch: self.epoch,
             signal: self.signal,
             runnable_at: self.runnable_at,

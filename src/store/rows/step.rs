@@ -154,6 +154,18 @@ impl StepRow {
         provider_key(run, self.seq, self.generation)
     }
 
+    /// How many times a worker tried it: a result that an operator gave is an attempt, but no try.
+    pub fn tries(&self) -> i64 {
+        let by_hand = matches!(
+            self.decision,
+            Some(DecisionKind::Commit | DecisionKind::Skip)
+        );
+        match by_hand && self.kind != Kind::Gate && self.attempts > 1 {
+            true => self.attempts - 1,
+            false => self.attempts,
+        }
+    }
+
     /// What it is, or was before someone rewound past it: the rest of its row still tells.
     pub fn was(&self) -> StepStatus {
         use DecisionKind::{Answer, Approve, Commit, Reject, Skip};
@@ -185,7 +197,7 @@ impl StepRow {
             effect: self.effect.clone(),
             effect_unknown: self.unknown,
             recovery: self.recovery,
-            tries: self.attempts,
+            tries: self.tries(),
             begun_at: self.begun_at,
             ended_at: self.ended_at,
             snapshot: self.snapshot,

@@ -135,6 +135,8 @@ pub(super) async fn children(
             step: run.parent.map_or(0, |parent| parent.seq),
             title: run.title.unwrap_or(run.agent),
             status: run.status,
+            fork: run.forked_at.is_some(),
+            cost_usd: run.usage.cost_usd,
             from: run.created_at,
             to: to.max(run.created_at),
             id: run.id,

@@ -207,7 +207,10 @@ fn row_of(run: &RunRow, row: Row) -> Result<(), Error> {
     for (column, value) in unchecked.map_err(unfit)? {
         let mut value = Row::new(vec![value]);
         let same = match column.name {
-            "needs" => value.opt_int()? == run.needs(),
+            "needs" => {
+                let needs = value.opt_int()?;
+                needs == run.needs() || needs == run.needed()
+            }
             "cause" => value.opt_text()? == run.cause(),
             name => return Err(unknown(name)),
         };

@@ -4,7 +4,7 @@ use super::RunRow;
 use crate::{
     domain::{
         RunStatus, Time, Usage,
-        nouns::run::{At, Lease},
+        nouns::run::{At, Lease, needs_you},
         rules::needs::Alike,
     },
     store::rows::StepRow,
@@ -13,8 +13,17 @@ use crate::{
 impl RunRow {
     /// Where it stands among the runs that need a person: effects unknown first.
     pub fn needs(&self) -> Option<i64> {
-        let needs = self.status.needs_you() && !self.acknowledged;
-        needs.then_some(i64::from(!self.effects_unknown))
+        let at = self.at.as_ref().map(|at| at.status);
+        self.place(needs_you(self.status, at, self.effects_unknown))
+    }
+
+    /// The same as versions wrote it that knew neither gates under a live lease nor paused effects.
+    pub fn needed(&self) -> Option<i64> {
+        self.place(self.status.needs_you())
+    }
+
+    fn place(&self, needs: bool) -> Option<i64> {
+        (needs && !self.acknowledged).then_some(i64::from(!self.effects_unknown))
     }
 
     pub fn cause(&self) -> Option<String> {

@@ -82,7 +82,6 @@ impl Served {
         self.keep(named(WINDOW), window.map(|it| json!({"steps": it.steps})));
         self.keep(named("decisions"), store.decisions(id, None, MANY).await);
         self.keep(named("plan"), store.plan(id, &PlanQuery::default()).await);
-        self.keep(named("last commit"), store.last_commit(id).await);
         for axis in [Axis::Steps, Axis::Time] {
             // A picture in time of what still goes on is another one each time.
             if axis == Axis::Time && !over {
