@@ -7,6 +7,7 @@ use super::{
     plan::{Read, facts},
     rows::{RunRow, StepRow, lease::LeaseRow},
     sound,
+    table::Declared as _,
 };
 use crate::domain::{
     Problem, RunId, RunStatus, Time,
