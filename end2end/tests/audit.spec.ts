@@ -89,7 +89,7 @@ test("fifty crashes with one cause: one first, then the rest, with a result each
   await admin.goto(server.url);
   await expectLive(admin);
   await admin.getByRole("link", { name: "49 runs" }).click();
-  await admin.getByRole("button", { name: "Select the rest" }).click();
+  await admin.getByRole("button", { name: "Select all 49" }).click();
   await expect(admin.getByText("49 selected")).toBeVisible();
   await admin.getByRole("region", { name: "Selected runs" }).getByRole("button", { name: "Resume…" }).click();
   const dialog = admin.getByRole("dialog");

@@ -116,7 +116,7 @@ pub fn Palette(
                 placeholder="A page, an action, or a run by title, agent or id" spellcheck="false" maxlength="200"
                 prop:value=move || typed.get() on:keydown=pressed
                 on:input=move |event| type_in(&event_target_value(&event), typed, at, look)/>
-            <ul id="palette-list" role="listbox" aria-label="What fits">
+            <ul id="palette-list" role="listbox" aria-label="Found">
                 {move || entries.get().into_iter().enumerate().map(option).collect_view()}
             </ul>
             <p class="dim" role="status">{move || entries.with(Vec::is_empty).then_some("Nothing fits.")}</p>
