@@ -171,6 +171,15 @@ impl Store {
     /// there.
     async fn stand(&self, run: &RunId, seq: i64) -> Result<Stand, Error> {
         let (mut conn, owner) = self.find(run).await?;
+        if owner.steps == 0 && seq == 0 {
+            // Nothing has begun: what counts is what the run starts from.
+            return Ok(Stand {
+                snapshot: owner.snapshot,
+                newest: owner.snapshot,
+                changed: false,
+                edit: None,
+            });
+        }
         let step = StepRow::load(&mut *conn, run, seq).await?;
         let step = step.ok_or_else(|| Problem::not_found("step"))?;
         let own = match step.snapshot {

@@ -93,10 +93,11 @@ impl RunQuery {
     }
 }
 
-/// A status by its own word, or by the word that pages show for it.
+/// A status by its own word, by the word that pages show for it, or by the one that they showed before.
 fn status_of(word: &str) -> Option<RunStatus> {
     let shown = |it: &&RunStatus| words::run_status(**it).eq_ignore_ascii_case(word);
-    let known = word.parse().ok();
+    let released = word.eq_ignore_ascii_case("released");
+    let known = word.parse().ok().or(released.then_some(RunStatus::Ready));
     known.or_else(|| RunStatus::ALL.iter().find(shown).copied())
 }
 

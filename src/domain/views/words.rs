@@ -208,7 +208,7 @@ fn settled(status: StepStatus) -> bool {
 
 /// The step that it is at broke; after a rewind it stands behind one that did not.
 fn broke(run: &Run) -> bool {
-    run.at.as_ref().is_some_and(|at| !settled(at.status))
+    run.at.as_ref().is_none_or(|at| !settled(at.status))
 }
 
 /// Its worker asked to be called again only later.
