@@ -179,6 +179,8 @@ fn missing(was: &Value, is: &Value, place: &str) -> Option<String> {
             .iter()
             // The upgrade itself changes the number of the schema.
             .filter(|(key, _)| !["now", "schema"].contains(&key.as_str()))
+            // Recorded while it was still asked.
+            .filter(|(key, _)| !key.starts_with("last commit of "))
             .find_map(|(key, was)| {
                 let is = is.get(key).unwrap_or(&Value::Null);
                 missing(was, is, &format!("{place} › {key}"))
