@@ -3,8 +3,8 @@
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row, SqliteConnection};
 use std::{collections::BTreeMap, fmt};
 
-/// Written every second by whoever is alive.
-const EPHEMERAL: [&str; 3] = ["servers", "workers", "worker_agents"];
+/// Written every second by whoever is alive, or as a token is used.
+const EPHEMERAL: [&str; 4] = ["servers", "workers", "worker_agents", "seen"];
 
 /// What can be damaged of a run: table, columns that name a row of the run, and the column.
 const VALUES: &[(&str, &str, &str, &str)] = &[
