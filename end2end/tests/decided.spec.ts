@@ -6,7 +6,7 @@ import { crashedRun, failedRun, runningRun, waitingRun } from "../support/sample
 import { expect, expectLive, test } from "../support/test.ts";
 
 const plan = (page: Page) => page.getByRole("form", { name: /^Resume/ });
-const card = (page: Page) => page.getByRole("region", { name: "Decision" });
+const card = (page: Page) => page.getByRole("region", { name: "Decision", exact: true });
 const crash = (page: Page) => page.getByRole("region", { name: "Crash" });
 const notUndone = (page: Page) => page.getByRole("region", { name: "Not undone" });
 const pill = (page: Page) => page.locator(".run-head .pill");
@@ -95,7 +95,7 @@ test("an edit is the current state on every tab, in the timeline and in the plan
   await admin.getByRole("link", { name: "State diff" }).click();
   await expect(inspector.getByRole("region", { name: "Change of state" })).toContainText("after the edit");
   await expect(inspector).toContainText("State edited by admin");
-  await expect(admin.locator(".timeline")).toContainText("state edited");
+  await expect(admin.locator(".timeline")).toContainText("⚑");
   await admin.getByRole("link", { name: "Review & resume" }).click();
   await expect(plan(admin)).toContainText("state edited by admin (1 change)");
   await expect(plan(admin)).toContainText("wrong note");

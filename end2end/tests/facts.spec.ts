@@ -114,8 +114,8 @@ test("input, result and children stand on the run's page, and a child that stopp
   await agent.finish(run, "done", { result: { total: 47 } });
   await open(admin, `${server.url}/runs/${id}`);
   await admin.getByText("Input and result").click();
-  await expect(admin.getByRole("region", { name: "input of the run" })).toContainText("A-1");
-  await expect(admin.getByRole("region", { name: "result of the run" })).toContainText("47");
+  await expect(admin.getByRole("group", { name: "input of the run" })).toContainText("A-1");
+  await expect(admin.getByRole("group", { name: "result of the run" })).toContainText("47");
   await expect(admin.getByText("2 child runs · $0.50 · 1 stopped")).toBeVisible();
   const children = admin.getByRole("list", { name: "Child runs" });
   await expect(children.getByRole("link", { name: "Second child" })).toBeVisible();

@@ -52,6 +52,8 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
         }
         match moved {
             true => {
+                // The decision may have been about the selected step, whose own row need not have changed.
+                step.ask();
                 read.picture.refetch();
                 read.run.refetch();
                 read.asked.refetch();

@@ -118,14 +118,20 @@ impl Picture {
                 (Axis::Steps, None) => continue,
             };
             let x = scale.x(at);
-            if !inside(at) || taken.iter().any(|it| (it - x).abs() < LABEL_ROOM) {
+            if !inside(at) {
                 continue;
             }
+            // Where there is no room for its words, the flag alone stands below the words that are there.
+            let crowded = taken.iter().any(|it| (it - x).abs() < LABEL_ROOM);
+            let (y, text) = match crowded {
+                true => (23.0, "⚑".to_owned()),
+                false => (13.0, format!("⚑ {}", words::decided(flag.kind))),
+            };
             taken.push(x);
             self.labels.push(Label {
                 x,
-                y: 13.0,
-                text: format!("⚑ {}", words::decided(flag.kind)),
+                y,
+                text,
                 class: "label-edited",
                 anchor: anchor(x),
                 step: flag.step,
