@@ -9,6 +9,7 @@ mod install;
 mod lint;
 mod postgres;
 mod process;
+mod python;
 mod release;
 mod report;
 mod server;
@@ -43,7 +44,7 @@ enum Command {
     Serve(server::Run),
     /// Build the site and the server, then run `step47 demo`: a server with sample agents
     Demo(server::Run),
-    /// Run everything that CI runs: format, lints, Rust tests on both engines, browser tests
+    /// Run everything that CI runs: format, lints, Rust tests on both engines, the Python SDK, browser tests
     Test(test::Options),
     /// Run clippy on every feature set (a warning is an error) and check the supply chain against deny.toml
     Lint,

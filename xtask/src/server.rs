@@ -30,6 +30,12 @@ pub struct Built {
 
 pub fn build(workspace: &Workspace) -> Result<Built> {
     let site = site::build(workspace, Kind::Dev)?;
+    let binary = compile(workspace)?;
+    Ok(Built { binary, site })
+}
+
+/// The binary alone, for those who open no page.
+pub fn compile(workspace: &Workspace) -> Result<PathBuf> {
     process::step("compile the server", || {
         process::run(
             workspace
@@ -37,10 +43,7 @@ pub fn build(workspace: &Workspace) -> Result<Built> {
                 .args(["--bin", "step47", "--features", "ssr"]),
         )
     })?;
-    Ok(Built {
-        binary: workspace.target.join("debug/step47"),
-        site,
-    })
+    Ok(workspace.target.join("debug/step47"))
 }
 
 /// Builds and becomes `step47 SUBCOMMAND …`: from here on the terminal and every signal are its own.

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use crate::{
     e2e, install, lint,
     postgres::{Durability, Postgres, URL_VARIABLE},
-    process, report,
+    process, python, report,
     workspace::Workspace,
 };
 
@@ -25,7 +25,7 @@ pub struct Options {
     /// Run the browser tests against the release, as it is shipped: slower to build, other timing
     #[arg(long)]
     release: bool,
-    /// Passed to the test runners of the stages rust and e2e, e.g. `--only rust -- zombie`
+    /// Passed to the test runners of the stages rust, python and e2e, e.g. `--only rust -- zombie`
     #[arg(last = true)]
     args: Vec<String>,
 }
@@ -38,6 +38,8 @@ enum Stage {
     Lint,
     /// The Rust tests, on SQLite and on PostgreSQL
     Rust,
+    /// The Python SDK: format, lints, types, tests
+    Python,
     /// The browser tests
     E2e,
 }
@@ -51,6 +53,7 @@ impl Stage {
             }),
             Self::Lint => lint::run(workspace),
             Self::Rust => rust(workspace, args),
+            Self::Python => python::run(workspace, args),
             Self::E2e if options.release => {
                 e2e::run(workspace, &e2e::Browser::ready_on_release(workspace)?, args)
             }
@@ -91,9 +94,9 @@ pub fn run(workspace: Workspace, options: &Options) -> Result<()> {
     for (stage, result, time) in &results {
         let name = format!("{stage:?}").to_lowercase();
         match result {
-            Ok(()) => eprintln!("   {name:<5} passed in {}", process::seconds(*time)),
+            Ok(()) => eprintln!("   {name:<6} passed in {}", process::seconds(*time)),
             Err(error) => eprintln!(
-                "   {name:<5} FAILED in {}: {error:#}",
+                "   {name:<6} FAILED in {}: {error:#}",
                 process::seconds(*time)
             ),
         }

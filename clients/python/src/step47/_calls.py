@@ -1,0 +1,94 @@
+"""The requests of the protocol `/v1`, one function per call."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from ._lease import Lease
+from ._wire import Request, get, post
+
+Json = dict[str, Any]
+
+
+def given(**fields: Any) -> Json:
+    """The fields that are not `None`."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def at(run: str, *rest: object) -> str:
+    """The path of a run, or of something in it."""
+    return "/".join(["/v1/runs", quote(run, safe=""), *map(str, rest)])
+
+
+def create(body: Json) -> Request:
+    return post("/v1/runs", body, keyed="id" not in body)
+
+
+def lease(run: str, body: Json) -> Request:
+    return post(at(run, "lease"), body, keyed=True)
+
+
+def claim(body: Json) -> Request:
+    return post("/v1/claims", body, keyed=True, wait=body.get("wait_ms", 0) / 1000)
+
+
+def heartbeat(lease: Lease) -> Request:
+    return post(at(lease.run, "heartbeat"), {"epoch": lease.epoch, "ttl_ms": round(lease.ttl * 1000)})
+
+
+def begin(lease: Lease, step: Json) -> Request:
+    return post(at(lease.run, "steps"), {"epoch": lease.epoch, **step})
+
+
+def commit(lease: Lease, seq: int, body: Json) -> Request:
+    return post(at(lease.run, "steps", seq, "commit"), {"epoch": lease.epoch, **body})
+
+
+def fail(lease: Lease, seq: int, body: Json) -> Request:
+    return post(at(lease.run, "steps", seq, "fail"), {"epoch": lease.epoch, **body})
+
+
+def progress(lease: Lease, seq: int, attempt: int, *, partial: Any = None, line: Json | None = None) -> Request:
+    body: Json = {"epoch": lease.epoch, "attempt": attempt}
+    if line is None:
+        body["partial"] = partial
+    else:
+        body["log"] = [line]
+    return post(at(lease.run, "steps", seq, "progress"), body, keyed=True)
+
+
+def finish(lease: Lease, body: Json) -> Request:
+    return post(at(lease.run, "finish"), {"epoch": lease.epoch, **body})
+
+
+def release(lease: Lease, after_ms: int | None) -> Request:
+    return post(at(lease.run, "release"), given(epoch=lease.epoch, after_ms=after_ms))
+
+
+def decide(run: str, body: Json) -> Request:
+    return post(at(run, "decisions"), body, keyed=True)
+
+
+def run(run: str) -> Request:
+    return get(at(run))
+
+
+def runs(query: Json) -> Request:
+    return get(f"/v1/runs?{urlencode(query)}")
+
+
+def steps(run: str, after: int, limit: int) -> Request:
+    return get(at(run, f"steps?after={after}&limit={limit}"))
+
+
+def step(run: str, seq: int, wait_ms: int = 0) -> Request:
+    return get(at(run, "steps", f"{seq}?wait_ms={wait_ms}"), wait=wait_ms / 1000)
+
+
+def snapshot(run: str, number: int) -> Request:
+    return get(at(run, "snapshots", number))
+
+
+def plan(run: str) -> Request:
+    return get(at(run, "plan"))

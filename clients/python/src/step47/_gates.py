@@ -1,0 +1,152 @@
+"""What a run does beside its own work: ask a person, sleep, mark a phase, start another run and wait for it."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from . import _calls as calls
+from ._context import StepContext
+from ._core import Core
+from ._errors import Asleep, ShapeError, Step47Error, StepError, Waiting
+from ._flow import Flow, ask
+from ._shape import decode, encode
+from ._state import Fold
+from ._take import Order, answered, begin, fold_in, leave, rest, take
+
+R = TypeVar("R")
+Json = dict[str, Any]
+Decided = Literal["approve", "reject", "answer", "skip"]
+
+
+@dataclass(frozen=True)
+class Answer(Generic[R]):
+    """What a person decided at a gate."""
+
+    decision: Decided
+    """`approve`, `reject`, `answer` or `skip`."""
+    result: R | None
+    """What came with it, as the type that the gate asked for."""
+    choice: Any = None
+    """Which of the gate's choices it was."""
+
+    @property
+    def approved(self) -> bool:
+        """Whether it was approved."""
+        return self.decision == "approve"
+
+    def __bool__(self) -> bool:
+        raise TypeError("an answer is neither true nor false: ask for .approved, .choice or .result")
+
+
+def gate(core: Core, body: Json, kind: Any, fold: Fold | None, release: bool) -> Flow[Answer[Any]]:
+    """Waits for the answer and folds it into the state, once."""
+    while True:
+        said = yield from begin(core, body)
+        if said["outcome"] == "waiting":
+            if release:
+                raise (yield from leave(core, None, Waiting()))
+            yield from answered(core, said["seq"])
+        elif said["outcome"] == "given":
+            yield from fold_in(core, said, fold, _answer(said["decision"], said.get("result"), body, kind))
+            return _answer(said["decision"], said.get("result"), body, kind)
+        elif said["outcome"] == "replay":
+            decision = said.get("decision") or (yield from _decision(core, said["seq"]))
+            return _answer(decision, said.get("result"), body, kind)
+        else:
+            raise Step47Error("a gate was begun as if it were work: is its key also the key of a step?")
+
+
+def _answer(decision: Decided, result: Any, body: Json, kind: Any) -> Answer[Any]:
+    if result is None:
+        return Answer(decision, None)
+    choice = result.get("choice") if body["gate"].get("choices") and isinstance(result, dict) else None
+    try:
+        return Answer(decision, decode(kind, result), choice)
+    except ShapeError as why:
+        raise ShapeError(f"the answer at {body['key']!r} does not fit: {why}") from why
+
+
+def _decision(core: Core, seq: int) -> Flow[Decided]:
+    """What was decided about a gate that is settled and folded in."""
+    step = yield from ask(core.wire, calls.step(core.lease.run, seq), lease=core.lease)
+    return step["step"]["decision"]  # type: ignore[no-any-return]
+
+
+def sleep(core: Core, key: str, seconds: float, hold: bool) -> Flow[None]:
+    """Sleeps until `seconds` are over, counted from the first time the agent comes by."""
+
+    def until(_: StepContext) -> Flow[str]:
+        end = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+        return end.isoformat(timespec="microseconds").replace("+00:00", "Z")
+        yield  # A flow that asks for nothing.
+
+    end = yield from take(core, Order({"key": key, "name": "sleep"}, until, str))
+    now = datetime.datetime.now(datetime.timezone.utc)
+    left = (decode(datetime.datetime, end) - now).total_seconds()
+    if left <= 0:
+        return
+    if hold:
+        yield from rest(core, left)
+        return
+    raise (yield from leave(core, max(1, round(left * 1000)), Asleep(end)))
+
+
+def milestone(core: Core, key: str, name: str) -> Flow[None]:
+    """Marks the end of a phase."""
+    yield from take(core, Order({"key": key, "name": name, "kind": "milestone"}, _nothing))
+
+
+def _nothing(_: StepContext) -> Flow[None]:
+    return
+    yield
+
+
+def child_id(run: str, key: str) -> str:
+    """The same each time the agent comes by, and a run id whatever the key holds."""
+    plain = f"{run}:{key}"
+    if re.fullmatch(r"[A-Za-z0-9._:-]{1,128}", plain):
+        return plain
+    return f"{run[:80]}:{hashlib.sha256(key.encode()).hexdigest()[:32]}"
+
+
+def start_child(core: Core, key: str, create: Json) -> Flow[str]:
+    """Creates a run that has this one as its parent; a worker of its agent takes it up."""
+
+    def create_it(step: StepContext) -> Flow[str]:
+        parent = {"run": core.lease.run, "seq": step.seq}
+        made = yield from ask(core.wire, calls.create({**create, "parent": parent}), lease=core.lease)
+        return str(made["run"]["id"])
+
+    body = calls.given(key=key, name=f"start {create['agent']}", input=create.get("input"))
+    return (yield from take(core, Order(body, create_it, str)))  # type: ignore[no-any-return]
+
+
+def child_result(core: Core, key: str, run: str, kind: Any) -> Flow[Any]:
+    """Waits until a child run has ended, and records its result as a step of this one."""
+    pause = 0.1
+    while (yield from _ended(core, run)) is None:
+        yield from rest(core, pause)
+        pause = min(pause * 2, 5.0)
+
+    def read(_: StepContext) -> Flow[Any]:
+        ended = yield from _ended(core, run)
+        if ended is None or ended["status"] != "done":
+            status = ended["status"] if ended else "running again"
+            raise StepError(f"the child run {run} is {status}", kind=f"child_{status}", retryable=False)
+        return ended.get("result")
+
+    return (yield from take(core, Order({"key": key, "name": "wait for child", "input": run}, read, kind)))
+
+
+def _ended(core: Core, run: str) -> Flow[Json | None]:
+    detail = (yield from ask(core.wire, calls.run(run), lease=core.lease))["run"]
+    return detail if detail["status"] in ("done", "failed", "cancelled") else None
+
+
+def planned(plan: Any) -> list[Json]:
+    """The steps that an agent expects to take: names, or objects with `key`, `name`, `kind`, `tool`, `effect`."""
+    return [{"name": step} if isinstance(step, str) else encode(step) for step in plan]

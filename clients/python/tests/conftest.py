@@ -1,0 +1,36 @@
+"""One server for all tests of a process; those that harm it have their own."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from colours import COLOURS, Colour
+from server import Server
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def own_server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=COLOURS, ids=lambda colour: colour.name)
+def colour(request: pytest.FixtureRequest) -> Colour:
+    """Every promise is kept by plain functions and by asynchronous ones."""
+    chosen: Colour = request.param
+    return chosen
+
+
+@pytest.fixture
+def run_id() -> str:
+    return f"r-{uuid.uuid4().hex[:12]}"

@@ -1,0 +1,131 @@
+"""A server process with a store of its own, and what tests ask it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from step47 import Client, Refused
+from step47 import _calls as calls
+from step47._drive import drive
+from step47._flow import ask
+from step47._lease import Lease, clock
+
+T = TypeVar("T")
+Json = dict[str, Any]
+
+DEADLINE = 60.0
+# A term that no healthy process misses, however busy the machine is. Tests end it by vouching that the worker is dead.
+LONG = 60.0
+WORKER = "test-worker"
+
+
+def eventually(what: str, look: Callable[[], T | None]) -> T:
+    """Looks until it is there. Fails loudly when it never comes."""
+    end = time.monotonic() + DEADLINE
+    while True:
+        seen = look()
+        if seen is not None and seen is not False:
+            return seen
+        assert time.monotonic() < end, f"never came: {what}"
+        time.sleep(0.01)
+
+
+class Server:
+    """`step47 serve` on a free port."""
+
+    def __init__(self) -> None:
+        self.binary = os.environ.get("STEP47_BIN", "step47")
+        self.folder = Path(tempfile.mkdtemp(prefix="step47-python-"))
+        self.store = f"sqlite:{self.folder / 'step47.db'}"
+        self.url = self._serve("127.0.0.1:0")
+        self.token = self._token("agent")
+        self.client = Client(self.url, self.token)
+        self.operator = Client(self.url, self._token("operator"))
+
+    def _serve(self, listen: str) -> str:
+        self._said = self.folder / "said"
+        with self._said.open("w") as said, (self.folder / "log").open("a") as log:
+            self._process = subprocess.Popen(
+                [self.binary, "serve", "--store", self.store, "--listen", listen],
+                cwd=self.folder,
+                env={**clean(), "STEP47_LOG": "warn"},
+                stdout=said,
+                stderr=log,
+            )
+        return eventually("the server says where it listens", self._listens)
+
+    def _listens(self) -> str | None:
+        assert self._process.poll() is None, (self.folder / "log").read_text()
+        lines = self._said.read_text().splitlines(keepends=True)
+        found = [line for line in lines if line.startswith("listening on ") and line.endswith("\n")]
+        return found[0].removeprefix("listening on ").strip() if found else None
+
+    def _token(self, role: str) -> str:
+        create = [self.binary, "token", "create", "--role", role, "--name", "test", "--store", self.store]
+        return subprocess.run(
+            create, cwd=self.folder, env=clean(), check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    def kill(self) -> None:
+        """Gone without a goodbye."""
+        self._process.kill()
+        self._process.wait()
+
+    def start_again(self) -> None:
+        """Back on the same address."""
+        self._serve(self.url.removeprefix("http://"))
+
+    def stop(self) -> None:
+        """Ends the process and removes the store."""
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def status(self, run: str) -> str:
+        return str(self.client.run(run)["status"])
+
+    def until_status(self, run: str, status: str) -> None:
+        eventually(f"{run} is {status}", lambda: self.status(run) == status)
+
+    def until_step(self, run: str, seq: int, status: str) -> Json:
+        def look() -> Json | None:
+            try:
+                step = self.client.step(run, seq)
+            except Refused:
+                return None
+            return step if step["status"] == status else None
+
+        return eventually(f"step {seq} of {run} is {status}", look)
+
+    def steps(self, run: str) -> dict[str, Json]:
+        """The steps of a run that count, by key."""
+        return {step["key"]: step for step in self.client.steps(run) if step["status"] != "superseded"}
+
+    def decide(self, run: str, kind: str, **fields: Any) -> Json:
+        """An operator's decision on the run as it is now."""
+        version = self.client.run(run)["version"]
+        return self.operator.decide(run, kind, if_version=version, reason="I looked", **fields)
+
+    def vouch_dead(self, run: str, worker: str = WORKER) -> None:
+        """The process that held the run is dead: its lease ends now, not a term later."""
+        body = {"worker": worker, "ttl_ms": 60_000, "takeover": True}
+        try:
+            answer = drive(ask(self.client.wire, calls.lease(run, body)))
+        except Refused as refused:
+            assert refused.code == "run_not_runnable", refused  # It needs an operator now.
+            return
+        lease = Lease(run, answer["epoch"], LONG, clock())
+        drive(ask(self.client.wire, calls.release(lease, None)))
+
+
+def clean() -> dict[str, str]:
+    """The environment without the settings of whoever runs the tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("STEP47_")}
+    site = os.environ.get("LEPTOS_SITE_ROOT")
+    return {**kept, "LEPTOS_SITE_ROOT": site} if site else kept
