@@ -54,10 +54,7 @@ async fn ours(
         .expect("created");
     let lease: protocol::LeaseRun = body(json!({"worker": "bench", "ttl_ms": 3_600_000}));
     store
-        .write(Lease {
-            run: run.clone(),
-            body: lease,
-        })
+        .write(Lease::new(run.clone(), lease))
         .await
         .expect("leased");
     let step = |i: usize| json!({"key": format!("step-{i}"), "name": "answer"});

@@ -22,8 +22,9 @@ const colours = HighlightStyle.define([
 
 const look = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "var(--panel)", fontSize: "12px", maxHeight: "62vh" },
-  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-1px" },
-  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "19px", overflow: "auto", minHeight: "320px" },
+  // The page draws the ring around all of it.
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "19px", overflow: "auto", minHeight: "var(--json-height, 320px)" },
   ".cm-content": { caretColor: "var(--text)" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
   ".cm-gutters": { backgroundColor: "var(--panel)", color: "var(--dim)", border: "none" },
@@ -75,7 +76,8 @@ class JsonEditor extends HTMLElement {
         lintGutter(),
         linter((view) => [...(view.state.doc.length ? syntax(view) : []), ...told()]),
         EditorView.domEventHandlers({ beforeinput: replaced }),
-        EditorView.contentAttributes.of({ "aria-label": field.getAttribute("aria-label") ?? "JSON", "aria-multiline": "true" }),
+        // A place in the order of tabs, also for tools that know no editable content: the keyboard scrolls from there.
+        EditorView.contentAttributes.of({ "aria-label": field.getAttribute("aria-label") ?? "JSON", "aria-multiline": "true", tabindex: "0" }),
         EditorView.updateListener.of((update) => update.docChanged && this.typed()),
         // Tab moves on, as everywhere else: it is not bound.
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap].filter((it) => it.key !== "Mod-Enter")),

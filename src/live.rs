@@ -4,11 +4,11 @@
 //! first connection goes on from there, and each later one from the last frame received. Where too much was missed
 //! to send (a tab hidden for hours, pruned events), listeners are told to read again.
 
-mod soon;
 #[cfg(feature = "hydrate")]
 mod stream;
+mod throttle;
 
-pub use soon::Soon;
+pub use throttle::Throttle;
 
 use std::sync::Arc;
 

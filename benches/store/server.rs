@@ -14,9 +14,15 @@ pub struct Server {
     client: reqwest::Client,
 }
 
+/// The server that is measured: this build's, or the one that `STEP47_BIN` names, to hold two builds side by side.
+fn binary() -> String {
+    std::env::var("STEP47_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_step47").to_owned())
+}
+
 impl Server {
     pub async fn start(store: &str) -> Self {
-        let binary = env!("CARGO_BIN_EXE_step47");
+        let binary = binary();
+        let binary = binary.as_str();
         let mut child = Command::new(binary)
             .args(["serve", "--listen", "127.0.0.1:0", "--store", store])
             .env("STEP47_LOG", "warn")

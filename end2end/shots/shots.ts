@@ -74,7 +74,7 @@ const SHOTS: Shot[] = [
     name: "workers",
     open: async (page) => {
       await page.goto("/workers");
-      await expect(page.getByText("waits for work").first()).toBeVisible();
+      await expect(page.getByText("polling for work").first()).toBeVisible();
     },
   },
   {

@@ -1,11 +1,8 @@
 // An agent as any other program would be one: a token and plain calls to /v1.
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { binary, type Server } from "./server.ts";
-
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+import { binary, ROOT, type Server } from "./server.ts";
 
 type Json = Record<string, unknown>;
 
@@ -70,8 +67,8 @@ export class Agent {
     return answer.run.id;
   }
 
-  async lease(id: string, ttl_ms = 60_000): Promise<Held> {
-    const answer = await this.post<{ epoch: number }>(`/runs/${id}/lease`, { worker: "w-7f3a", ttl_ms });
+  async lease(id: string, ttl_ms = 60_000, worker = "w-7f3a"): Promise<Held> {
+    const answer = await this.post<{ epoch: number }>(`/runs/${id}/lease`, { worker, ttl_ms });
     return { id, epoch: answer.epoch };
   }
 

@@ -38,6 +38,9 @@ export async function killedAgent(server: Server, agent: Agent): Promise<Crash> 
   const args = ["--run", id, "--speed", "4000", "--ttl-ms", "6000", "--die-at", "47", ...files];
   const worker = startWorker(server, agent, "invoice-reconciler", args);
   expect(await worker.ended).toBe("SIGKILL");
+  // As a supervisor that saw it die would. That a lease also ends by itself is what live.spec.ts waits for.
+  const { run } = await agent.get<{ run: { epoch: number } }>(`/runs/${id}`);
+  await agent.die({ id, epoch: run.epoch });
   await expect.poll(() => statusOf(agent, id), { timeout: 40_000 }).toBe("crashed");
   return {
     id,

@@ -5,8 +5,8 @@ type Json = Record<string, unknown>;
 
 const NAMES = ["plan_next", "fetch_invoice", "match_po", "compose_note"];
 
-/** Commits `count` steps with a cost each; each commit begins the next step, as agents in a hurry do. */
-async function work(agent: Agent, run: Held, count: number, cost_usd = 0.4): Promise<void> {
+/** Commits `count` steps with a cost each, the last one with a change of state; each commit begins the next step, as agents in a hurry do. */
+async function work(agent: Agent, run: Held, count: number, cost_usd = 0.4, last: Json[] = []): Promise<void> {
   const step = (n: number) => {
     const name = NAMES[n % NAMES.length]!;
     return { key: `${name}-${n}`, name, kind: name === "plan_next" ? "llm" : "tool" };
@@ -14,7 +14,8 @@ async function work(agent: Agent, run: Held, count: number, cost_usd = 0.4): Pro
   let begun = await agent.begin(run, step(1));
   for (let n = 1; n <= count; n++) {
     const next = n < count ? { next: step(n + 1) } : {};
-    begun = (await agent.commit(run, begun, { usage: { cost_usd }, patch: [], ...next })) ?? begun;
+    const patch = n < count ? [] : last;
+    begun = (await agent.commit(run, begun, { usage: { cost_usd }, patch, ...next })) ?? begun;
   }
 }
 
@@ -26,8 +27,12 @@ async function started(agent: Agent, run: Json, plan: number): Promise<Held> {
 
 /** The run of the pictures: 46 steps committed, the 47th lost with its card charge unknown. */
 export async function crashedRun(agent: Agent, title = "Reconcile October invoices"): Promise<string> {
-  const run = await started(agent, { agent: "invoice-reconciler", title, labels: { team: "billing" } }, 5);
-  await work(agent, run, 46);
+  const state = { note: "Charge after manual review", ledger: { pending_charge: null, charged: [] } };
+  const run = await started(agent, { agent: "invoice-reconciler", title, state, labels: { team: "billing" } }, 5);
+  await work(agent, run, 46, 0.4, [
+    { op: "replace", path: "/ledger/pending_charge", value: { customer: "cus_R91", amount: 124900, currency: "eur" } },
+    { op: "replace", path: "/note", value: "Charge after refund 43 cleared" },
+  ]);
   const begun = await agent.begin(run, {
     key: "charge-INV-2214",
     name: "charge_card",
@@ -98,6 +103,14 @@ async function oneCause(agent: Agent): Promise<void> {
     await agent.begin(run, { key: "embed", name: "embed_query" });
     await agent.die(run);
   }
+}
+
+/** The run with this title. */
+export async function runOf(agent: Agent, title: string): Promise<string> {
+  const { runs } = await agent.get<{ runs: { id: string; title?: string }[] }>("/runs?limit=100");
+  const found = runs.find((it) => it.title === title);
+  if (!found) throw new Error(`there is no run called ${title}`);
+  return found.id;
 }
 
 /** Everything at once. */

@@ -6,6 +6,8 @@ export interface Seen {
   title: string;
   /** The words of the page, without what ticks and without the timeline, which ends now. */
   text: string;
+  /** Those of them that are in the list of steps, which has rows beyond its view. */
+  steps: string;
   /** The words of the dialog above it, if one is open and modal. */
   dialog: string | null;
   /** An open dialog that lets the rest of the page be used is one that failed to open. */
@@ -39,6 +41,7 @@ export async function seen(page: Page): Promise<Seen> {
       title: document.title,
       // The timeline's words follow the clock.
       text: words(document.querySelector("#main")).replace(words(document.querySelector("#main .timeline")), ""),
+      steps: words(document.querySelector("#main .steps-column")),
       dialog: modal ? words(modal) : null,
       flat: document.querySelectorAll("dialog[open]:not(:modal)").length,
       selectedInView: selected && list ? inView(selected.closest("tr") ?? selected, list) : null,

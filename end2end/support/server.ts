@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /** The checkout, with the Leptos.toml that the server reads. */
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const START_DEADLINE_MS = 30_000;
 const STOP_DEADLINE_MS = 10_000;
 
@@ -24,6 +24,8 @@ export interface Server {
   agentToken?: string;
   /** The process that runs now. */
   pid(): number;
+  /** What its processes panicked about, whatever they answered. */
+  panics(): string[];
   /** Ends the process and starts another one on the same store and port. */
   restart(whileAway?: () => Promise<void>): Promise<void>;
   /** Ends the process; the store stays. */
@@ -53,12 +55,14 @@ export async function startServer(args: string[] = [], from?: Beginning): Promis
   const store = `sqlite:${file}`;
   if (from) await copyFile(from.file, file);
   let child: ChildProcess | undefined;
+  const said: string[] = [];
+  const panics = () => said.filter((line) => line.includes("panicked at"));
   const start = async (listen: string, first: boolean): Promise<Announced> => {
     child = spawn(binary(), ["serve", "--store", store, "--listen", listen, ...args], {
       cwd: ROOT,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    return announced(child, first);
+    return announced(child, first, said);
   };
   const halt = async () => {
     if (child) await end(child);
@@ -75,7 +79,7 @@ export async function startServer(args: string[] = [], from?: Beginning): Promis
       await whileAway();
       await start(new URL(url).host, false);
     };
-    return { url, signInLink, store, agentToken: from?.agentToken, pid: () => child?.pid ?? 0, restart, end: halt, stop };
+    return { url, signInLink, store, agentToken: from?.agentToken, pid: () => child?.pid ?? 0, panics, restart, end: halt, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -94,10 +98,9 @@ interface Announced {
   signInLink: string;
 }
 
-/** Waits until the server has printed where it listens and, at its first start, which file has the sign-in link. */
-function announced(child: ChildProcess, first: boolean): Promise<Announced> {
+/** Keeps what the server says in `said`, and waits until it has printed where it listens and, at its first start, which file has the sign-in link. */
+function announced(child: ChildProcess, first: boolean, said: string[]): Promise<Announced> {
   return new Promise((resolve, reject) => {
-    const said: string[] = [];
     const fail = (why: string) => reject(new Error(`step47 serve ${why}; it said:\n${said.join("\n")}`));
     const deadline = setTimeout(() => fail("did not start in time"), START_DEADLINE_MS);
     child.once("error", (error) => fail(error.message));

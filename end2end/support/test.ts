@@ -4,38 +4,56 @@ import { expect, type Page, test as base } from "@playwright/test";
 
 import { Agent } from "./agent.ts";
 import { type Made, makeBeginning } from "./beginning.ts";
+import { Hands } from "./hands.ts";
+import { spend } from "./people.ts";
+import { workingDay } from "./sample.ts";
 import { type Server, startServer } from "./server.ts";
 
 interface Fixtures {
-  /** A server on a store without runs, for this test alone. */
+  /** What the store has in it: nothing, or one run in every state that matters. */
+  begins: Begins;
+  /** A server on a store of its own, for this test alone. */
   server: Server;
   /** A page signed in as the first admin. */
   admin: Page;
   /** A program that records runs over /v1. */
   agent: Agent;
+  /** The admin's hands on the list of runs, with a mouse: at most 4 clicks, a key in place of one. */
+  mouse: Hands;
+  /** The same with the keyboard alone: at most 6 keys. */
+  keyboard: Hands;
   /** Errors of the page so far. A test that expects one empties the list; what is left at the end fails the test. */
   consoleErrors: string[];
 }
 
+type Begins = "empty" | "working day";
+
 interface WorkerFixtures {
-  /** What the store of each test is copied from. */
-  beginning: Made;
+  /** What the store of each test is copied from; made when it is first asked for. */
+  beginning: (begins: Begins) => Promise<Made>;
 }
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
   beginning: [
     async ({}, use) => {
-      const made = await makeBeginning();
-      await use(made);
-      await made.remove();
+      const made = new Map<Begins, Promise<Made>>();
+      await use((begins) => {
+        const kept = made.get(begins) ?? makeBeginning(begins === "empty" ? undefined : workingDay);
+        made.set(begins, kept);
+        return kept;
+      });
+      for (const it of made.values()) await (await it).remove();
     },
     { scope: "worker" },
   ],
 
-  server: async ({ beginning }, use) => {
-    const server = await startServer([], beginning);
+  begins: ["empty", { option: true }],
+
+  server: async ({ begins, beginning }, use) => {
+    const server = await startServer([], await beginning(begins));
     await use(server);
     await server.stop();
+    expect(server.panics(), "panics in the server's log").toEqual([]);
   },
 
   consoleErrors: [
@@ -56,10 +74,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
   // Signed in by the form's own request: the page with the button is what signin.spec.ts and smoke.spec.ts look at.
   admin: async ({ page, server }, use) => {
-    const token = new URL(server.signInLink).searchParams.get("token") ?? "";
-    const form = { form: { token }, headers: { origin: server.url }, maxRedirects: 0 };
-    const answer = await page.request.post(`${server.url}/signin`, form);
-    expect(answer.headers().location, "where signing in leads to").toBe("/");
+    await spend(page, server, server.signInLink);
     await page.goto(server.url, { waitUntil: "domcontentloaded" });
     await use(page);
   },
@@ -67,7 +82,22 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   agent: async ({ server }, use) => {
     await use(await Agent.with(server));
   },
+
+  mouse: async ({ admin }, use) => {
+    const hands = await Hands.on(admin, { clicks: 4, all: 4 });
+    await use(hands);
+    await hands.expectWithin();
+  },
+
+  keyboard: async ({ admin }, use) => {
+    const hands = await Hands.on(admin, { clicks: 0, all: 6 });
+    await use(hands);
+    await hands.expectWithin();
+  },
 });
+
+/** A test that begins with a working day in its store. */
+export const onWorkingDay = test.extend({ begins: "working day" });
 
 /** Follows the one-time link and presses the button that spends it. */
 export async function signIn(page: Page, link: string): Promise<void> {
@@ -80,11 +110,17 @@ export async function expectLive(page: Page): Promise<void> {
   await expect(page.getByRole("banner").getByRole("status")).toHaveText("live");
 }
 
-/** Nothing that axe knows to be wrong for someone with a screen reader, a keyboard or low vision. */
-export async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
-    .analyze();
+/** Rules whose outcome a theme can change; all others see the same page in both. */
+const OF_COLOURS = ["color-contrast", "link-in-text-block"];
+
+/** Nothing that axe knows to be wrong for someone with a screen reader, a keyboard or low vision. A test that looks at a page in both
+ * themes says which one it is: the second is looked at for its colours. */
+export async function expectAccessible(page: Page, colorScheme: "light" | "dark" = "light"): Promise<void> {
+  const axe = new AxeBuilder({ page });
+  const { violations } = await (colorScheme === "dark"
+    ? axe.withRules(OF_COLOURS)
+    : axe.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
+  ).analyze();
   const found = violations.map((it) => `${it.id}: ${it.help}\n  ${it.nodes.map((node) => node.html).join("\n  ")}`);
   expect(found, "violations that axe found").toEqual([]);
 }

@@ -55,7 +55,7 @@ test("the log is accessible in both themes, wide and narrow", async ({ admin, ag
       await admin.setViewportSize({ width, height: 844 });
       await admin.goto(`${server.url}/audit`);
       await expectLive(admin);
-      await expectAccessible(admin);
+      await expectAccessible(admin, colorScheme);
       const over = await admin.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       expect(over, `no sideways scrolling at ${width} px`).toBeLessThanOrEqual(0);
     }

@@ -93,7 +93,7 @@ test("two runs are compared, as a tree, side by side and raw", async ({ admin, a
   });
   await admin.goto(`${server.url}/runs/${one.id}/diff`);
   await expectLive(admin);
-  await admin.getByLabel("of another run").fill(two.id);
+  await admin.getByLabel("in run").fill(two.id);
   await admin.getByLabel("from snapshot").fill("2");
   await admin.getByLabel("to", { exact: true }).fill("3");
   await admin.getByRole("button", { name: "Compare" }).click();

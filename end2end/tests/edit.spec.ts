@@ -1,8 +1,11 @@
 // Editing the state: what is wrong is said at its line and changes nothing; what is saved is a new snapshot.
+import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 
 import type { Agent } from "../support/agent.ts";
+import { writeJson } from "../support/editor.ts";
 import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
+import { viewer } from "../support/viewer.ts";
 
 const SCHEMA = {
   type: "object",
@@ -34,11 +37,7 @@ async function stateOf(agent: Agent, id: string): Promise<{ snapshot: number; st
 const editor = (page: Page) => page.getByRole("textbox", { name: "State as JSON" });
 const save = (page: Page) => page.getByRole("button", { name: "Save state" });
 
-async function type(page: Page, text: string): Promise<void> {
-  await editor(page).click();
-  await page.keyboard.press("Control+a");
-  await page.keyboard.insertText(text);
-}
+const type = (page: Page, text: string) => writeJson(page, "State as JSON", text);
 
 test("the whole state, with what changes beside it, saved as a new snapshot", async ({ admin, agent, server }) => {
   const id = await heldRun(agent);
@@ -46,7 +45,6 @@ test("the whole state, with what changes beside it, saved as a new snapshot", as
   await expectLive(admin);
   await admin.keyboard.press("e");
   await expect(admin).toHaveURL(/\/edit$/);
-  await expect(admin.locator("json-editor[data-ready]")).toBeAttached();
   await expect(admin.getByText("The next step will be 2")).toBeVisible();
   await type(admin, '{\n  "note": "by hand",\n  "total": 9\n}');
   const changes = admin.locator(".changes");
@@ -97,7 +95,7 @@ test("a draft survives a reload, and can be thrown away", async ({ admin, agent,
   await expect(admin.locator(".changes")).toContainText("half typed");
   await admin.reload();
   await expectLive(admin);
-  await expect(admin.getByText("Your draft is back")).toBeVisible();
+  await expect(admin.getByText("Your draft was restored")).toBeVisible();
   await expect(editor(admin)).toContainText("half typed");
   await admin.getByRole("button", { name: "Discard the draft" }).click();
   await expect(editor(admin)).toContainText("as it was");
@@ -112,9 +110,7 @@ test("an edit based on an old version is refused with both sides shown", async (
   const other = await admin.context().newPage();
   await other.goto(`${server.url}/runs/${id}/edit?path=/total`);
   await expectLive(other);
-  await other.getByRole("textbox", { name: "Value at /total as JSON" }).click();
-  await other.keyboard.press("Control+a");
-  await other.keyboard.insertText("100");
+  await writeJson(other, "Value at /total as JSON", "100");
   await other.getByLabel("Reason").fill("first");
   await save(other).click();
   await expect(other).toHaveURL(new RegExp(`/runs/${id}$`));
@@ -166,4 +162,58 @@ test("the editor is accessible in both themes, wide and narrow", async ({ admin,
       expect(over, `no sideways scrolling at ${width} px`).toBeLessThanOrEqual(0);
     }
   }
+});
+
+test("the editor shows its focus on every side, and the keyboard reaches what scrolls in it", async ({ admin, agent, server }) => {
+  const lines = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`line_${n}`, `value ${n}`]));
+  const id = await agent.create({ agent: "bookkeeper", title: "Long state", state: lines, on_crash: "hold" });
+  const run = await agent.lease(id);
+  await agent.begin(run, { key: "a", name: "count" });
+  await agent.die(run);
+  await admin.goto(`${server.url}/runs/${id}/edit`);
+  await expectLive(admin);
+  const host = admin.locator("json-editor[data-ready]");
+  await expect(host).toBeVisible();
+  await admin.getByLabel("Reason").focus();
+  const box = (await host.boundingBox())!;
+  const sides = {
+    top: { x: box.x + 40, y: box.y - 3, width: 60, height: 3 },
+    left: { x: box.x - 3, y: box.y + 40, width: 3, height: 60 },
+    right: { x: box.x + box.width, y: box.y + 40, width: 3, height: 60 },
+    bottom: { x: box.x + 40, y: box.y + box.height, width: 60, height: 3 },
+  };
+  const pictures = async () => {
+    const taken = Object.entries(sides).map(async ([side, clip]) => [side, (await admin.screenshot({ clip, animations: "disabled" })).toString("base64")]);
+    return Object.fromEntries(await Promise.all(taken)) as Record<string, string>;
+  };
+  const before = await pictures();
+  await editor(admin).focus();
+  await expect(editor(admin)).toBeFocused();
+  const focused = await pictures();
+  for (const side of Object.keys(sides)) expect(focused[side], `the ring at the ${side}`).not.toBe(before[side]);
+  const { violations } = await new AxeBuilder({ page: admin }).withRules(["scrollable-region-focusable"]).analyze();
+  expect(violations.flatMap((it) => it.nodes.map((node) => node.html))).toEqual([]);
+  const scrolled = () => host.evaluate((it) => it.shadowRoot!.querySelector(".cm-scroller")!.scrollTop);
+  await admin.keyboard.press("Control+End");
+  await expect.poll(scrolled).toBeGreaterThan(0);
+});
+
+test("a viewer reads the state in the editor, cannot change it, and is told why", async ({ admin, agent, server, browser }) => {
+  const id = await heldRun(agent);
+  const vera = await viewer(admin, server, browser);
+  for (const path of [`/runs/${id}/edit`, `/runs/${id}/edit?path=/note`]) {
+    await vera.goto(server.url + path);
+    await expectLive(vera);
+    await expect(vera.getByRole("note")).toHaveText("View only. Ask an operator to decide.");
+    const shown = vera.getByRole("textbox", { name: /as JSON$/ });
+    await expect(shown).toContainText("as it was");
+    await expect(vera.locator("textarea[name=state]")).toHaveAttribute("readonly", "");
+    await shown.focus();
+    await vera.keyboard.type("changed");
+    await expect(shown).not.toContainText("changed");
+    await expect(save(vera)).toHaveCount(0);
+    await expect(vera.getByLabel("Reason")).toHaveCount(0);
+    await expectAccessible(vera);
+  }
+  await vera.context().close();
 });

@@ -28,7 +28,9 @@ test("elapsed, the lease and what was saved do not move when someone decides", a
   await expect(fact(admin, "worker")).not.toContainText("lease lost");
   const elapsed = await fact(admin, "elapsed").innerText();
   const saved = await fact(admin, "saved").innerText();
-  await admin.waitForTimeout(1_500); // time goes on for people, not for the run
+  // Time goes on for people, not for the run: by more than elapsed shows.
+  const { run } = await agent.get<{ run: { heard_at: string } }>(`/runs/${id}`);
+  await expect.poll(() => Date.now() - Date.parse(run.heard_at)).toBeGreaterThan(1_000);
   await decide(agent, admin, server.url, id, { kind: "resume", choices: [{ kind: "commit", step: 47, result: 1 }] });
   await open(admin, `${server.url}/runs/${id}`);
   await expect(fact(admin, "elapsed")).toHaveText(elapsed);
@@ -81,6 +83,11 @@ test("a gate under a live lease needs you, and a paused run keeps its unknown ef
   await expect(needs(admin)).toContainText("Paused with a charge");
   await open(admin, `${server.url}/runs/${id}`);
   await expect(pill(admin)).toHaveText("Waits for an answer at step 1");
+  for (const path of ["/?status=waiting", "/?q=status:waiting", "/?status=waiting&agent=support-triage"]) {
+    await open(admin, server.url + path);
+    await expect(admin.getByRole("table", { name: "Runs", exact: true }).getByRole("link", { name: "Asks while it works" }), path).toBeVisible();
+  }
+  await expect(admin.getByRole("link", { name: /^Waiting/ })).toContainText("1");
 });
 
 test("the cancel dialog names the unknown effect", async ({ admin, agent, server }) => {

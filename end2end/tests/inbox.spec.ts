@@ -34,7 +34,7 @@ test("choices are picked by digit and sent by Ctrl+Enter only", async ({ admin, 
   await expect(question.getByRole("alert")).toContainText("A reason is missing");
   await question.getByLabel("Reason").fill("house style");
   await admin.keyboard.press("Control+Enter");
-  await expect(question.getByRole("status")).toHaveText("You answered.");
+  await expect(question.getByRole("status")).toHaveText("You answered “Friendly”.");
   const step = await stepOf(agent, id, 2);
   expect(step.decision).toBe("answer");
   expect(step.result).toEqual({ choice: "Friendly" });
@@ -65,7 +65,7 @@ test("a form is made from the schema, and its errors are said", async ({ admin, 
   await question.getByLabel("Amount in cents").fill("12000");
   await question.getByLabel("Tell the customer").check();
   await question.getByRole("button", { name: "Send answer" }).click();
-  await expect(question.getByRole("status")).toHaveText("You answered.");
+  await expect(question.getByRole("status")).toHaveText('You answered “{"cents":12000,"notify":true}”.');
   expect((await stepOf(agent, id, 2)).result).toEqual({ cents: 12000, notify: true });
   consoleErrors.length = 0; // Chromium reports a refusal as an error
 });
@@ -99,7 +99,7 @@ test("oldest first, with the change that led there; what others answer says so i
   await other.getByRole("region", { name: "Question" }).getByLabel("Reason").fill("no");
   await other.getByRole("button", { name: "Reject" }).click();
   const settled = admin.getByRole("article", { name: "First question?" });
-  await expect(settled.getByRole("status")).toContainText("It no longer waits");
+  await expect(settled.getByRole("status")).toContainText("No longer waiting");
   await expect(second.getByLabel("Reason"), "nothing that is typed is lost").toHaveValue("half typed");
   await gate(agent, "Newest", { title: "Third question?" });
   await expect(admin.getByRole("article", { name: "Third question?" })).toBeVisible();
@@ -114,7 +114,7 @@ test("the sample agent goes on with the answer", async ({ admin, agent, server }
   await question.getByRole("radio", { name: "Refund €120.00" }).click();
   await question.getByLabel("Reason").fill("within policy");
   await question.getByRole("button", { name: /^Answer: Refund €120.00/ }).click();
-  await expect(question.getByRole("status")).toHaveText("You answered.");
+  await expect(question.getByRole("status")).toHaveText("You answered “Refund €120.00”.");
   const next = startWorker(server, agent, "support-triage", ["--poll", "--speed", "4000"]);
   const done = async () => (await agent.get<{ runs: { status: string }[] }>("/runs?agent=support-triage")).runs[0]?.status;
   await expect.poll(done, { timeout: 20_000 }).toBe("done");
@@ -125,7 +125,7 @@ test("the sample agent goes on with the answer", async ({ admin, agent, server }
 test("the inbox is accessible in both themes, wide and narrow, with and without questions", async ({ admin, agent, server }) => {
   test.slow();
   await admin.goto(`${server.url}/inbox`);
-  await expect(admin.getByRole("heading", { name: "Nothing waits for an answer" })).toBeVisible();
+  await expect(admin.getByRole("heading", { name: "Nothing is waiting for an answer" })).toBeVisible();
   await expectAccessible(admin);
   await gate(agent, "Pick a tone", { title: "Which tone?", context: { customer: "Rheinwerk" }, choices: ["Formal", "Friendly"] });
   await waitingRun(agent);
@@ -136,7 +136,7 @@ test("the inbox is accessible in both themes, wide and narrow, with and without 
       await admin.goto(`${server.url}/inbox`);
       await expectLive(admin);
       await expect(admin.getByRole("article")).toHaveCount(2);
-      await expectAccessible(admin);
+      await expectAccessible(admin, colorScheme);
       const over = await admin.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       expect(over, `no sideways scrolling at ${width} px`).toBeLessThanOrEqual(0);
     }

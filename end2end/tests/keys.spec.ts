@@ -3,9 +3,9 @@ import type { Page } from "@playwright/test";
 
 import type { Agent } from "../support/agent.ts";
 import { statusOf } from "../support/crash.ts";
-import { crashedRun, doneRun, failedRun, runningRun, waitingRun, workingDay } from "../support/sample.ts";
+import { crashedRun, doneRun, failedRun, runningRun, runOf, waitingRun } from "../support/sample.ts";
 import { seen } from "../support/seen.ts";
-import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
+import { expect, expectAccessible, expectLive, onWorkingDay, test } from "../support/test.ts";
 
 /** A run that waits for one of these answers. */
 async function choiceOf(agent: Agent, choices: string[]): Promise<string> {
@@ -225,9 +225,8 @@ test("rewind, fork and More have keys", async ({ admin, agent, server }) => {
   await expect(admin.getByRole("dialog")).toBeVisible();
 });
 
-test("the palette finds pages, runs and actions", async ({ admin, agent, server }) => {
-  const { crashed } = await workingDay(agent);
-  await admin.goto(server.url);
+onWorkingDay("the palette finds pages, runs and actions", async ({ admin, agent, server }) => {
+  const crashed = await runOf(agent, "Reconcile October invoices");
   await expectLive(admin);
   await admin.getByRole("searchbox", { name: "Search runs" }).focus();
   await admin.keyboard.press("Control+k");

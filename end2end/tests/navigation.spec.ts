@@ -19,7 +19,7 @@ test("a run opened from the list shows its selected step and every word of its t
   test.slow();
   await crashedRun(agent, "Short and crashed");
   const long = await runningRun(agent, "Long and running", 300);
-  await agent.step(long, { key: "m", name: "Gathered", kind: "milestone" });
+  for (const name of ["Gathered", "Written"]) await agent.step(long, { key: name, name, kind: "milestone" });
   for (let turn = 0; turn < 4; turn++) {
     for (const title of ["Short and crashed", "Long and running"]) {
       await admin.goto(server.url);
@@ -30,10 +30,16 @@ test("a run opened from the list shows its selected step and every word of its t
       const now = await settled(admin);
       expect(now.selectedInView, `${title}, opening ${turn + 1}`).toBe(true);
       expect(now.unseen, "words of the timeline without a size").toEqual([]);
-      const links = admin.locator(".timeline-svg a");
-      for (const link of await links.all()) {
-        const kind = await link.evaluate((it) => it.namespaceURI);
-        expect(kind, "a link in a picture is part of the picture").toBe("http://www.w3.org/2000/svg");
+      const links = await admin.locator(".timeline-svg a").evaluateAll((all) =>
+        all.map((it) => {
+          const { width, height } = it.getBoundingClientRect();
+          return { kind: it.namespaceURI, name: it.getAttribute("aria-label"), sized: width > 0 && height > 0 };
+        }),
+      );
+      expect(links.length, "the crash or the second phase is a link").toBeGreaterThan(0);
+      for (const { kind, name, sized } of links) {
+        expect(kind, `${name}: a link in a picture is part of the picture`).toBe("http://www.w3.org/2000/svg");
+        expect(sized, `${name} has a size`).toBe(true);
       }
     }
   }

@@ -71,3 +71,65 @@ test("what is pressed is 44 px high", async ({ admin, agent, server }) => {
     expect(small, path).toEqual([]);
   }
 });
+
+test("a card says which effect is unknown, and leads to what may be done", async ({ admin, agent, server }) => {
+  const id = await crashedRun(agent);
+  await admin.goto(server.url);
+  await expectLive(admin);
+  const card = admin.getByRole("region", { name: /^Needs you/ }).locator(`[data-run="${id}"]`);
+  await expect(card).toContainText(/charge €1,249\.00 to cus_R91 may have happened\. Lease lost (now|.+ ago)\./);
+  await expect(card.getByRole("link", { name: "Look" })).toBeVisible();
+  await card.getByRole("link", { name: "Review & resume" }).tap();
+  await expect(admin.getByRole("dialog")).toBeVisible();
+  await expect(admin).toHaveURL(`${server.url}/runs/${id}?ask=resume`);
+});
+
+test("a gate that only needs approval is approved from its card, with a reason", async ({ admin, agent, server }) => {
+  const id = await waitingRun(agent);
+  await admin.goto(server.url);
+  await expectLive(admin);
+  const card = admin.getByRole("region", { name: /^Needs you/ }).locator(`[data-run="${id}"]`);
+  await expect(card).toContainText("Send €120.00 back to the customer?");
+  await expect(card.getByRole("link", { name: "Reject…" })).toBeVisible();
+  const approve = card.getByRole("link", { name: "Approve: Send €120.00 back to the customer" });
+  const { width, height } = (await approve.boundingBox())!;
+  expect(height, "a thumb's height").toBeGreaterThanOrEqual(43.5);
+  expect(width).toBeLessThan(390);
+  await approve.tap();
+  const dialog = admin.getByRole("dialog", { name: "Approve: Send €120.00 back to the customer" });
+  await expect(dialog).toContainText("The agent goes on, told that it was approved.");
+  await expectAccessible(admin);
+  await dialog.getByLabel("Reason").fill("neighbour confirmed");
+  await dialog.getByRole("button", { name: "Approve: Send €120.00 back to the customer" }).tap();
+  await expect(admin.locator(".run-head .pill")).toHaveText(/^Queued/);
+  const { step } = await agent.get<{ step: { decision: string } }>(`/runs/${id}/steps/13`);
+  expect(step.decision).toBe("approve");
+});
+
+test("a gate that asks for more than approval has no such button", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "support-triage", title: "Pick a tone", state: {} });
+  const run = await agent.lease(id);
+  await agent.begin(run, { key: "ask", name: "ask", kind: "gate", gate: { title: "Which tone?", choices: ["Formal", "Short"] } });
+  await agent.die(run);
+  await admin.goto(server.url);
+  await expectLive(admin);
+  const card = admin.getByRole("region", { name: /^Needs you/ }).locator(`[data-run="${id}"]`);
+  await expect(card).toContainText("Which tone?");
+  await expect(card.getByRole("link", { name: /^Approve/ })).toHaveCount(0);
+  // Nor is it asked above the page.
+  await admin.goto(`${server.url}/runs/${id}?step=1&ask=approve`);
+  await expectLive(admin);
+  await expect(admin.getByRole("radio", { name: "Formal" })).toBeVisible();
+  await expect(admin.getByRole("dialog")).toHaveCount(0);
+});
+
+test("nothing of the list, the inbox and a gate's page is wider than the screen", async ({ admin, agent, server }) => {
+  await workingDay(agent);
+  const id = await waitingRun(agent);
+  for (const path of ["/", "/inbox", `/runs/${id}`, `/runs/${id}?ask=approve`, "/settings", "/audit"]) {
+    await admin.goto(server.url + path);
+    await expectLive(admin);
+    const over = await admin.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    expect(over, path).toBeLessThanOrEqual(0);
+  }
+});

@@ -63,6 +63,58 @@ test("links of the timeline have names at 390 px", async ({ admin, agent, server
   }
 });
 
+/** Rows of the step list that its head covers in part. */
+const covered = (page: Page) =>
+  page.evaluate(() => {
+    const list = document.querySelector(".steps-scroll")!;
+    const head = list.querySelector("thead")!.getBoundingClientRect().bottom;
+    const cut = [...list.querySelectorAll(".step-row, .phase-row")].filter((it) => {
+      const { top, bottom } = it.getBoundingClientRect();
+      return top < head - 2 && bottom > head + 2;
+    });
+    return cut.map((it) => it.textContent);
+  });
+
+/** By how much the document is higher than the window. */
+const over = (page: Page) => page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight);
+
+test("the step list of a run that goes on begins with a whole row, whatever grows above it", async ({ admin, agent, server }) => {
+  const run = await runningRun(agent, "Index legal archive", 130);
+  await admin.goto(server.url);
+  await expectLive(admin);
+  await admin.getByRole("link", { name: "Index legal archive" }).first().click();
+  await expect(admin.locator(".step-row a[aria-current]")).toBeInViewport();
+  await expect.poll(() => covered(admin), "opened from the list").toEqual([]);
+  const high = () => admin.locator(".steps-scroll").evaluate((it) => it.clientHeight);
+  const before = await high();
+  // Parallel steps get lanes: the list becomes lower.
+  for (let n = 1; n <= 3; n++) await agent.begin(run, { key: `p${n}`, name: "in_parallel" });
+  await expect.poll(high).toBeLessThan(before);
+  await expect.poll(() => covered(admin), "with lanes above").toEqual([]);
+  await admin.locator(".steps-scroll").evaluate((it) => it.scrollTo(0, it.scrollHeight));
+  await expect.poll(() => covered(admin), "at its end").toEqual([]);
+  for (const height of [977, 903, 850]) {
+    await admin.setViewportSize({ width: 1440, height });
+    await admin.locator(".steps-scroll").evaluate((it) => it.scrollTo(0, it.scrollHeight));
+    await expect.poll(() => covered(admin), `at its end, ${height} px high`).toEqual([]);
+  }
+});
+
+test("parallel steps, child runs, input and decisions leave the page as high as the window", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "researcher", title: "Crowded", input: { order: "A-1" } });
+  const run = await agent.lease(id);
+  for (let n = 1; n <= 8; n++) await agent.begin(run, { key: `p${n}`, name: `part_${n}` });
+  for (let n = 1; n <= 9; n++) {
+    const held = await agent.lease(await agent.create({ agent: "child", title: `Child ${n}`, parent: { run: id, seq: 8 } }));
+    await agent.finish(held, n === 9 ? "failed" : "done");
+  }
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  await expect(admin.getByRole("list", { name: "Child runs" })).toBeVisible();
+  await expect.poll(() => over(admin)).toBeLessThanOrEqual(0);
+  await expectNamed(admin);
+});
+
 test("a run's page fits the window, and its list begins with a whole row", async ({ admin, agent, server }) => {
   const long = await runningRun(agent, "Index legal archive", 130);
   const crashed = await crashedRun(agent);
@@ -71,19 +123,8 @@ test("a run's page fits the window, and its list begins with a whole row", async
     for (const path of [`/runs/${crashed}`, `/runs/${long.id}`, `/runs/${long.id}?step=60`]) {
       await admin.goto(server.url + path);
       await expectLive(admin);
-      const over = await admin.evaluate(() => document.documentElement.scrollHeight - window.innerHeight);
-      expect(over, `${path} at ${width} × ${height} is too high`).toBeLessThanOrEqual(0);
-      const covered = () =>
-        admin.evaluate(() => {
-          const list = document.querySelector(".steps-scroll")!;
-          const head = list.querySelector("thead")!.getBoundingClientRect().bottom;
-          const cut = [...list.querySelectorAll(".step-row, .phase-row")].filter((it) => {
-            const { top, bottom } = it.getBoundingClientRect();
-            return top < head - 2 && bottom > head + 2;
-          });
-          return cut.map((it) => it.textContent);
-        });
-      if (path.includes(crashed)) await expect.poll(covered, `${path}: rows half under the head`).toEqual([]);
+      expect(await over(admin), `${path} at ${width} × ${height} is too high`).toBeLessThanOrEqual(0);
+      await expect.poll(() => covered(admin), `${path}: rows half under the head`).toEqual([]);
     }
   }
 });

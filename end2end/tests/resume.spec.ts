@@ -2,6 +2,7 @@
 import type { Page } from "@playwright/test";
 
 import { CHARGE, expectNothingAgain, killedAgent, statusOf, type Crash } from "../support/crash.ts";
+import { writeJson } from "../support/editor.ts";
 import { crashedRun, failedRun } from "../support/sample.ts";
 import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
 import type { Agent } from "../support/agent.ts";
@@ -118,10 +119,7 @@ test("edited, then retried: the agent goes on with the edited state", async ({ a
   await plan(admin).getByRole("link", { name: "Edit the state first…" }).click();
   await admin.goto(`${server.url}/runs/${crash.id}/edit?path=/note`);
   await expectLive(admin);
-  const field = admin.getByRole("textbox", { name: "Value at /note as JSON" });
-  await field.click();
-  await admin.keyboard.press("Control+a");
-  await admin.keyboard.insertText('"edited by hand"');
+  await writeJson(admin, "Value at /note as JSON", '"edited by hand"');
   await expect(admin.locator(".changes")).toContainText("edited");
   await admin.getByLabel("Reason").fill("wrong note");
   await admin.getByRole("button", { name: "Save state" }).click();
@@ -277,7 +275,7 @@ test("the plan is accessible in both themes, as a page and above the run, wide a
         await admin.goto(server.url + path);
         await expectLive(admin);
         await expect(admin.getByText(/Reading/)).toHaveCount(0);
-        await expectAccessible(admin);
+        await expectAccessible(admin, colorScheme);
         const over = await admin.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         expect(over, `no sideways scrolling at ${width} px on ${path}`).toBeLessThanOrEqual(0);
       }

@@ -86,6 +86,17 @@ test("a list of any length shows only the rows in view", async ({ admin, agent, 
   await expect(steps.getByRole("row", { name: /^205 / })).toContainText("$0.37");
 });
 
+test("the browser does not read again what the page brought", async ({ admin, agent, server }) => {
+  const id = await crashedRun(agent);
+  const asked: string[] = [];
+  admin.on("request", (request) => {
+    if (/\/api\/(runs\/one|steps\/(one|window)|decisions\/)/.test(request.url())) asked.push(request.url());
+  });
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  expect(asked).toEqual([]);
+});
+
 test("what only flies past is not read", async ({ admin, agent, server }) => {
   const run = await runningRun(agent, "Index legal archive", 600);
   await admin.goto(`${server.url}/runs/${run.id}`);
@@ -143,7 +154,7 @@ test("steps are found by name, status and kind", async ({ admin, agent, server }
   await expect(found.getByRole("row")).toHaveCount(12);
   await find.fill("no such step");
   await find.press("Enter");
-  await expect(admin.getByText("No step fits “no such step”.")).toBeVisible();
+  await expect(admin.getByText("No step matches “no such step”.")).toBeVisible();
   await admin.getByRole("link", { name: "Show all steps" }).click();
   await expect(admin.getByRole("table", { name: "Steps", exact: true })).toContainText("charge_card");
 });
@@ -237,8 +248,8 @@ for (const colorScheme of ["light", "dark"] as const) {
       for (let n = 0; n < (await tabs.count()); n++) {
         await tabs.nth(n).click();
         await expect(tabs.nth(n)).toHaveAttribute("aria-current", "true");
-        await expect(admin.getByText("Reading…")).toHaveCount(0);
-        await expectAccessible(admin);
+        await expect(admin.getByText("Loading…")).toHaveCount(0);
+        await expectAccessible(admin, colorScheme);
         const over = await admin.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         expect(over, `no sideways scrolling at ${width} px`).toBeLessThanOrEqual(0);
       }

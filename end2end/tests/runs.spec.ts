@@ -1,8 +1,8 @@
 // The list of runs: live without moving what is read, and its URL is its state.
 import type { Page } from "@playwright/test";
 
-import { crashedRun, doneRun, failedRun, runningRun, workingDay } from "../support/sample.ts";
-import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
+import { crashedRun, doneRun, failedRun, runningRun, runOf } from "../support/sample.ts";
+import { expect, expectAccessible, expectLive, onWorkingDay, test } from "../support/test.ts";
 
 const list = (page: Page) => page.getByRole("table", { name: "Runs", exact: true });
 const row = (page: Page, title: string) => list(page).getByRole("row", { name: title });
@@ -20,7 +20,7 @@ test("a run announces itself, comes when asked and advances in place", async ({ 
   await expect(row(admin, "Weekly market brief")).toHaveCount(0);
   await announced.click();
   const brief = row(admin, "Weekly market brief");
-  await expect(brief).toContainText("not started, waits for a worker");
+  await expect(brief).toContainText("not started: waiting for a worker");
   await expect(announced).toHaveCount(0);
 
   const run = await agent.lease(id);
@@ -52,9 +52,8 @@ test("a crash lands in “Needs you” without moving the list", async ({ admin,
   await expect(needs(admin).getByRole("row", { name: "Reconcile October invoices" })).toBeVisible();
 });
 
-test("filters, search, back and reload are in the URL", async ({ admin, agent, server }) => {
-  const { crashed } = await workingDay(agent);
-  await admin.reload();
+onWorkingDay("filters, search, back and reload are in the URL", async ({ admin, agent, server }) => {
+  const crashed = await runOf(agent, "Reconcile October invoices");
   await expectLive(admin);
   const filters = admin.getByRole("navigation", { name: "Filters" });
 
@@ -78,15 +77,13 @@ test("filters, search, back and reload are in the URL", async ({ admin, agent, s
   await expect(list(admin).getByRole("row")).toHaveCount(2);
   await search.fill("no such thing");
   await search.press("Enter");
-  await expect(admin.getByRole("heading", { name: "No run fits" })).toBeVisible();
+  await expect(admin.getByRole("heading", { name: "No matching runs" })).toBeVisible();
   await search.fill(crashed);
   await search.press("Enter");
   await expect(admin).toHaveURL(`${server.url}/runs/${crashed}`);
 });
 
-test("keys find, walk and open runs", async ({ admin, agent, server }) => {
-  await workingDay(agent);
-  await admin.reload();
+onWorkingDay("keys find, walk and open runs", async ({ admin, server }) => {
   await expectLive(admin);
   await admin.keyboard.press("/");
   await expect(admin.getByRole("searchbox")).toBeFocused();
@@ -107,9 +104,7 @@ test("keys find, walk and open runs", async ({ admin, agent, server }) => {
   await expectAccessible(admin);
 });
 
-test("one cause of several crashes is one line", async ({ admin, agent }) => {
-  await workingDay(agent);
-  await admin.reload();
+onWorkingDay("one cause of several crashes is one line", async ({ admin }) => {
   const group = needs(admin).getByRole("row", { name: "3 runs" });
   await expect(group).toContainText("one cause: embed_query · lease lost");
   await expect(group).toContainText("no effects; safe to retry together");
@@ -162,7 +157,7 @@ test("search finds step names, keys and errors; a key opens its step", async ({ 
   await find("DiskFull status:failed");
   await expect(row(admin, "Migrate tenant acme-eu")).toBeVisible();
   await find("copy_table status:done");
-  await expect(admin.getByRole("heading", { name: "No run fits" })).toBeVisible();
+  await expect(admin.getByRole("heading", { name: "No matching runs" })).toBeVisible();
   await find("key:embed");
   await expect(list(admin).getByRole("row", { name: /Ticket \d/ })).toHaveCount(3);
   await find("charge-INV-2214");
@@ -293,13 +288,12 @@ test("a restart of the server is caught up with", async ({ admin, agent, server,
   consoleErrors.length = 0; // the browser reports each failed connection
 });
 
-test("the list is readable without JavaScript", async ({ admin, agent, browser }) => {
-  await workingDay(agent);
+onWorkingDay("the list is readable without JavaScript", async ({ admin, browser }) => {
   const storageState = await admin.context().storageState();
   const context = await browser.newContext({ javaScriptEnabled: false, storageState });
   const plain = await context.newPage();
   await plain.goto(admin.url());
-  await expect(row(plain, "Weekly market brief").first()).toContainText("running 112 · summarise_source");
+  await expect(row(plain, "Weekly market brief").filter({ hasText: "running 112 · summarise_source" })).toHaveCount(1);
   await expect(needs(plain)).toContainText("crashed at 47 · charge_card");
   await plain.getByRole("navigation", { name: "Filters" }).getByRole("link", { name: /^Done/ }).click();
   await expect(list(plain).getByRole("row")).toHaveCount(4);
@@ -319,16 +313,15 @@ test("what agents write is text", async ({ admin, agent }) => {
   expect(width, "the page does not scroll sideways").toBeLessThanOrEqual(0);
 });
 
-test("the list is accessible in both themes, wide and narrow", async ({ admin, agent }) => {
+onWorkingDay("the list is accessible in both themes, wide and narrow", async ({ admin }) => {
   test.slow();
-  await workingDay(agent);
   for (const colorScheme of ["light", "dark"] as const) {
     for (const width of [1440, 390]) {
       await admin.emulateMedia({ colorScheme });
       await admin.setViewportSize({ width, height: 900 });
       await admin.reload();
       await expectLive(admin);
-      await expectAccessible(admin);
+      await expectAccessible(admin, colorScheme);
       const over = await admin.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       expect(over, `no sideways scrolling at ${width} px`).toBeLessThanOrEqual(0);
     }

@@ -72,9 +72,9 @@ test("workers: one at work, one that waits, one that was refused", async ({ admi
   await expect(at("w-7f3a")).toContainText("Weekly market brief");
   await expect(at("w-7f3a")).toContainText("4 · summarise_source");
   await expect(at("w-7f3a")).toContainText(`epoch ${run.epoch}`);
-  await expect(at("w-7f3a").getByRole("img", { name: "Holds runs" })).toBeVisible();
-  await expect(at("w-idle")).toContainText("asks for crm-sync");
-  await expect(at("w-idle").getByRole("img", { name: "Waits for work" })).toBeVisible();
+  await expect(at("w-7f3a").getByRole("img", { name: "Working on runs" })).toBeVisible();
+  await expect(at("w-idle")).toContainText("for crm-sync");
+  await expect(at("w-idle").getByRole("img", { name: "Polling for work" })).toBeVisible();
   await expect(at("w-zombie")).toContainText("heartbeat: lease_lost");
 
   // It is read again by itself.
@@ -86,7 +86,7 @@ test("workers: one at work, one that waits, one that was refused", async ({ admi
 
 test("without workers the page says how one appears", async ({ admin, server }) => {
   await admin.goto(`${server.url}/workers`);
-  await expect(admin.getByRole("heading", { name: "No worker has been heard of" })).toBeVisible();
+  await expect(admin.getByRole("heading", { name: "No workers yet" })).toBeVisible();
 });
 
 test("an admin adds a person, whose link signs in; a viewer is told to ask an admin", async ({
@@ -116,7 +116,7 @@ test("an admin adds a person, whose link signs in; a viewer is told to ask an ad
   await expect(question).toHaveCount(0);
   await people(admin).getByRole("link", { name: "Disable… vera" }).click();
   await question.getByRole("button", { name: "Disable vera" }).click();
-  await expect(admin.getByText("vera is shut out").first()).toBeVisible();
+  await expect(admin.getByText("vera is disabled").first()).toBeVisible();
   await expect(question).toHaveCount(0);
   await expect(async () => {
     await vera.goto(server.url);
@@ -145,7 +145,7 @@ test("a token is shown once, works, and is refused when revoked", async ({ admin
   const used = () => request.get(`${server.url}/v1/runs`, { headers: { authorization: `Bearer ${token}` } });
   expect((await used()).status()).toBe(200);
   await admin.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  await admin.getByRole("button", { name: "Copy" }).click();
+  await admin.locator(".given").getByRole("button", { name: "Copy" }).click();
   expect(await admin.evaluate(() => navigator.clipboard.readText())).toBe(token);
   await admin.reload();
   await expect(admin.getByText(token)).toHaveCount(0);
@@ -202,7 +202,7 @@ test("every page is readable without JavaScript", async ({ admin, agent, browser
   const plain = await elsewhere(browser, { javaScriptEnabled: false, storageState });
   await expect(async () => {
     await plain.goto(`${server.url}/workers`);
-    await expect(workers(plain).getByRole("row", { name: "w-idle" })).toContainText("waits for work", { timeout: 2_000 });
+    await expect(workers(plain).getByRole("row", { name: "w-idle" })).toContainText("polling for work", { timeout: 2_000 });
   }).toPass();
   await expect(workers(plain).getByRole("row", { name: "w-7f3a" })).toContainText("Weekly market brief");
   await plain.goto(`${server.url}/settings`);
@@ -255,23 +255,47 @@ test("the tab's title and icon say how many runs need a person", async ({ admin,
   await expect(admin).toHaveTitle("(1) Settings · Step47");
 });
 
+/** In the page: notifications are allowed, and kept in `window.shown`. */
+function takeNotifications(): void {
+  const shown: string[] = [];
+  class Shown extends EventTarget {
+    static permission = "granted";
+    static requestPermission = async () => "granted";
+    constructor(title: string, options: NotificationOptions) {
+      super();
+      shown.push(`${title}: ${options.body}`);
+    }
+  }
+  Object.assign(window, { Notification: Shown, shown });
+}
+
 test("a run that comes to need a person notifies, where that was asked for", async ({ admin, agent, server }) => {
   await admin.context().grantPermissions(["notifications"]);
-  await admin.addInitScript(() => {
-    const shown: string[] = [];
-    class Shown extends EventTarget {
-      static permission = "granted";
-      static requestPermission = async () => "granted";
-      constructor(title: string, options: NotificationOptions) {
-        super();
-        shown.push(`${title}: ${options.body}`);
-      }
-    }
-    Object.assign(window, { Notification: Shown, shown });
-  });
+  await admin.addInitScript(takeNotifications);
   await admin.goto(`${server.url}/settings`);
   await expectLive(admin);
-  const looked = admin.waitForResponse(/needs_you/);
+  const looked = admin.waitForResponse(/in_need/);
+  await admin.getByLabel("Tell me when a run comes to need a person").check();
+  await looked;
+  await waitingRun(agent);
+  const shown = () => admin.evaluate(() => (window as unknown as { shown: string[] }).shown);
+  await expect.poll(shown, { timeout: 30_000 }).toEqual(["Refund dispute #88121: Waits for an answer at step 13"]);
+});
+
+test("a notification comes however many others wait, and whatever comes before it in the list", async ({ admin, agent, server }) => {
+  test.slow();
+  await admin.context().grantPermissions(["notifications"]);
+  await admin.addInitScript(takeNotifications);
+  // Effects unknown come first, and each of these stopped for a cause of its own.
+  const stopped = async (n: number) => {
+    const run = await agent.lease(await agent.create({ agent: `payer-${n}`, title: `Payment ${n}` }));
+    await agent.begin(run, { name: "pay", effect: { target: "stripe.charges" } });
+    await agent.die(run);
+  };
+  for (let n = 0; n < 210; n += 15) await Promise.all(Array.from({ length: 15 }, (_, m) => stopped(n + m)));
+  await admin.goto(`${server.url}/settings`);
+  await expectLive(admin);
+  const looked = admin.waitForResponse(/in_need|needs_you/);
   await admin.getByLabel("Tell me when a run comes to need a person").check();
   await looked;
   await waitingRun(agent);

@@ -1,4 +1,7 @@
 // The timeline: a crash is found by looking, by mouse and by keyboard.
+import type { Locator } from "@playwright/test";
+
+import { decide } from "../support/decide.ts";
 import { crashedRun, runningRun } from "../support/sample.ts";
 import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
 
@@ -99,4 +102,88 @@ test("a long run is drawn as few elements as a short one", async ({ admin, agent
   const few = await elements(short.id);
   const many = await elements(long.id);
   expect(many).toBeLessThan(few + 20);
+});
+
+interface Recorded {
+  seq: number;
+  begun_at: string;
+  ended_at: string;
+}
+
+const ms = (from: string, to: string) => Date.parse(to) - Date.parse(from);
+
+/** The bars of single steps, from left to right, in percent of the width. */
+async function barsOf(timeline: Locator): Promise<{ x: number; width: number }[]> {
+  const paths = await timeline.locator("path.bar-committed").evaluateAll((all) => all.map((it) => it.getAttribute("d") ?? ""));
+  const bars = [...paths.join("").matchAll(/M(\d+) \d+h(\d+)/g)].map(([, x, width]) => ({ x: Number(x) / 100, width: Number(width) / 100 }));
+  return bars.sort((a, b) => a.x - b.x);
+}
+
+test("an hour at a gate is a thin mark, and steps of milliseconds keep their width", async ({ admin, agent, server }) => {
+  test.slow();
+  const id = await agent.create({ agent: "support-triage", title: "Asks in between" });
+  const run = await agent.lease(id);
+  for (const n of [1, 2, 3]) await agent.step(run, { name: `before_${n}` });
+  const gate = await agent.begin(run, { name: "approve", kind: "gate", gate: { title: "Go on?" } });
+  const steps = () => agent.get<{ steps: Recorded[] }>(`/runs/${id}/steps`).then((it) => it.steps);
+  const begun = await steps();
+  // An hour beside minutes, in small: thirty times what the steps took.
+  const worked = ms(begun[0]!.begun_at, begun[3]!.begun_at);
+  await expect.poll(() => Date.now() - Date.parse(begun[3]!.begun_at), { timeout: 60_000 }).toBeGreaterThan(30 * worked);
+  await decide(admin, server, agent, id, { kind: "approve", step: gate.seq });
+  await agent.commit(run, gate);
+  for (const n of [1, 2, 3]) await agent.step(run, { name: `after_${n}` });
+  await agent.finish(run);
+
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  const timeline = admin.getByRole("region", { name: "Timeline" });
+  const waited = timeline.getByRole("img", { name: /^waited .+ for a person$/ });
+  await expect(waited).toHaveCount(1);
+  await expect(timeline.locator("text.label-wait")).toHaveText(/^waited .+ for a person$/);
+  expect((await waited.boundingBox())!.width, "the mark is thin").toBeLessThan(60);
+  const recorded = await steps();
+  const { run: ended } = await agent.get<{ run: { started_at: string; finished_at: string } }>(`/runs/${id}`);
+  const all = ms(ended.started_at, ended.finished_at) - ms(recorded[3]!.begun_at, recorded[3]!.ended_at);
+  const bars = await barsOf(timeline);
+  expect(bars.length).toBe(7);
+  for (const [n, { width }] of bars.entries()) {
+    const own = ms(recorded[n]!.begun_at, recorded[n]!.ended_at);
+    // Read here to the millisecond; the fold, the space between two bars and the end of the gate take a little.
+    if (n !== 3) expect(width, `step ${n + 1}: ${own} of ${all} ms`).toBeGreaterThan((50 * (own - 1)) / all);
+  }
+  const places = bars.map(({ x, width }) => x + width / 2);
+  const hand = (await timeline.getByRole("slider").boundingBox())!;
+  const widest = bars.reduce((best, it, n) => (n !== 3 && it.width > bars[best]!.width ? n : best), 0);
+  await admin.mouse.click(hand.x + (hand.width * places[widest]!) / 100, hand.y + 15);
+  await expect(admin).toHaveURL(new RegExp(`step=${widest + 1}\\b`));
+  await expectAccessible(admin);
+  await timeline.getByRole("link", { name: "show idle" }).click();
+  await expect(waited).toHaveCount(0);
+  await timeline.getByRole("link", { name: "hide idle" }).click();
+  await expect(waited).toHaveCount(1);
+});
+
+test("of many parallel steps those under way are drawn, and child runs get a line each", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "researcher", title: "Parent" });
+  const run = await agent.lease(id);
+  const begun = [];
+  for (let n = 1; n <= 9; n++) begun.push(await agent.begin(run, { key: `p${n}`, name: `part_${n}` }));
+  for (const it of begun.slice(0, 7)) await agent.commit(run, it);
+  const children = [];
+  for (let n = 1; n <= 8; n++) children.push(await agent.create({ agent: "child", title: `Child ${n}`, parent: { run: id, seq: 9 } }));
+  await agent.lease(children[0]!);
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  const timeline = admin.getByRole("region", { name: "Timeline" });
+  await expect(timeline).toContainText("+3 in parallel");
+  const running = await timeline.locator("path.bar-running").getAttribute("d");
+  expect([...running!.matchAll(/M/g)].length, "both that are under way").toBe(2);
+  const lines = timeline.getByRole("link", { name: /^child run / });
+  await expect(lines).toHaveCount(6);
+  await expect(timeline.getByRole("link", { name: "child run Child 1", exact: true }), "the one that runs").toHaveCount(1);
+  await expect(timeline).toContainText("+2 child runs");
+  const tops = await timeline.locator(".child rect").evaluateAll((all) => all.map((it) => it.getAttribute("y")));
+  expect(new Set(tops).size, "a line each").toBe(6);
+  await expectAccessible(admin);
 });

@@ -111,7 +111,7 @@ async fn carry_out(
         }
         Change::DisableUser { name } => match store.disable_user(&name, Some(&by.name)).await? {
             true => Changed::Disabled { name },
-            false => return Err(Problem::not_found("person, or they are shut out").into()),
+            false => return Err(Problem::not_found("person, or they are disabled").into()),
         },
         Change::CreateToken {
             name,

@@ -5,7 +5,10 @@ use leptos::prelude::*;
 use super::{AppError, json::Json};
 use crate::domain::{
     RunId,
-    nouns::integrity::{Verified, Verifying},
+    nouns::{
+        integrity::{Verified, Verifying},
+        noted::Compared,
+    },
 };
 
 door!(Verify: Needs(Read));
@@ -34,4 +37,15 @@ door!(ReadVerifying: Needs(Read));
 pub async fn verifying() -> Result<Option<Verifying>, AppError> {
     super::authorise::<ReadVerifying>()?;
     Ok(super::store()?.verifying())
+}
+
+door!(CompareAuditHead: Needs(Read));
+/// Whether the audit trail has a head that was noted down.
+#[server(CompareAuditHead, endpoint = "integrity/compare", input = Json, output = Json)]
+pub async fn compare_audit_head(noted: String) -> Result<Compared, AppError> {
+    use crate::domain::Problem;
+    super::authorise::<CompareAuditHead>()?;
+    let noted = noted.parse();
+    let noted = noted.map_err(|why: &str| Problem::invalid("noted", why))?;
+    Ok(super::store()?.compare_audit_head(noted).await?)
 }

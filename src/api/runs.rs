@@ -17,6 +17,10 @@ use crate::domain::{
 #[cfg(feature = "ssr")]
 const NEEDS_MAX: usize = 200;
 
+/// More than these that come to need a person between two looks are only counted.
+#[cfg(feature = "ssr")]
+const NEWEST_MAX: i64 = 100;
+
 /// Rows that a page may ask for again at once.
 #[cfg(feature = "ssr")]
 const SOME_MAX: usize = 200;
@@ -125,6 +129,14 @@ pub async fn needs_you(all: bool) -> Result<AsOf<NeedsYou>, AppError> {
         store.needs_you(rows).await
     })
     .await
+}
+
+door!(ReadNewestInNeed: Needs(Read));
+/// What came to need a person last: whoever looks now and then finds everything new in it.
+#[server(ReadNewestInNeed, endpoint = "runs/newest_in_need", input = Json, output = Json)]
+pub async fn newest_in_need() -> Result<Vec<Run>, AppError> {
+    super::authorise::<ReadNewestInNeed>()?;
+    Ok(super::store()?.newest_in_need(NEWEST_MAX).await?)
 }
 
 door!(ReadCounts: Needs(Read));

@@ -17,6 +17,7 @@ use crate::{
 /// A decision about one step.
 #[derive(Debug, clap::Args)]
 pub struct StepArgs {
+    /// The run's id
     run: RunId,
 
     /// The step's number [default: the one step that waits for a decision]
@@ -37,6 +38,7 @@ pub struct StepArgs {
 /// A retry.
 #[derive(Debug, clap::Args)]
 pub struct RetryArgs {
+    /// The run's id
     run: RunId,
 
     /// The step's number [default: the one step that waits for a decision]
@@ -57,6 +59,7 @@ pub struct RetryArgs {
 /// An answer to a question.
 #[derive(Debug, clap::Args)]
 pub struct GateArgs {
+    /// The run's id
     run: RunId,
 
     /// The step's number [default: the one gate that waits]
@@ -77,6 +80,7 @@ pub struct GateArgs {
 /// A way back.
 #[derive(Debug, clap::Args)]
 pub struct BackArgs {
+    /// The run's id
     run: RunId,
 
     /// To before this step
@@ -93,6 +97,7 @@ pub struct BackArgs {
 /// A new run with the same past.
 #[derive(Debug, clap::Args)]
 pub struct ForkArgs {
+    /// The run's id
     run: RunId,
 
     /// From before this step [default: from the end]
@@ -113,6 +118,7 @@ pub struct ForkArgs {
 /// A decision about the whole run.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
+    /// The run's id
     run: RunId,
 
     #[command(flatten)]
@@ -122,6 +128,7 @@ pub struct RunArgs {
 /// The run goes on.
 #[derive(Debug, clap::Args)]
 pub struct ResumeArgs {
+    /// The run's id
     run: RunId,
 
     /// The hash of the plan that this is based on, from `step47 plan` [default: the plan as it is now]

@@ -21,6 +21,7 @@ use crate::domain::{
 /// Show what changed between two snapshots of a run, or of two runs
 #[derive(clap::Args)]
 pub struct Args {
+    /// The run's id
     run: RunId,
     /// The snapshot to start from
     #[arg(value_name = "A")]

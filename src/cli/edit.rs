@@ -23,6 +23,7 @@ use crate::{
 /// Opens $VISUAL or $EDITOR with the state as JSON; what is saved becomes a new snapshot. The old one stays.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// The run's id
     run: RunId,
 
     /// One value instead of an editor: a JSON pointer and JSON, such as /currency='"EUR"'; once for each

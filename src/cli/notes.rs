@@ -6,6 +6,7 @@ use crate::domain::{DecisionKind, RunId, rules::decision::Decision};
 /// Show the notes on a run, newest first.
 #[derive(clap::Args)]
 pub struct Args {
+    /// The run's id
     run: RunId,
     /// One JSON object per line
     #[arg(long)]

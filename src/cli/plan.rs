@@ -9,6 +9,7 @@ use crate::{
 /// Show what a resume would do, step by step, before anything happens.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// The run's id
     run: RunId,
 
     /// As JSON

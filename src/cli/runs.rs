@@ -33,6 +33,7 @@ pub enum Command {
     },
     /// One run with its steps
     Show {
+        /// The run's id
         run: RunId,
         /// As JSON
         #[arg(long)]

@@ -6,6 +6,7 @@ use crate::domain::{RunId, StepDetail, views::words};
 /// Show a run with its steps, with --step one of them in full, or with --at its state at a snapshot
 #[derive(clap::Args)]
 pub struct Args {
+    /// The run's id
     run: RunId,
     /// The number of a snapshot; 0 is the initial state
     #[arg(long, value_name = "N")]

@@ -6,7 +6,7 @@ use crate::{
     store::audit,
 };
 
-/// Add, list and shut out people.
+/// Add, list and disable people.
 #[derive(clap::Subcommand)]
 pub enum Command {
     /// Add a person, or let one in again, and print a personal one-time sign-in link (valid for 24 hours)
@@ -34,7 +34,7 @@ pub enum Command {
         #[command(flatten)]
         store: StoreArgs,
     },
-    /// Shut a person out: sessions and their tokens end, links do not open
+    /// Disable a person: their sessions and tokens end, their links no longer open
     Disable {
         name: String,
         #[command(flatten)]
@@ -81,13 +81,12 @@ pub async fn run(command: Command) -> Result<(), Failure> {
                     let detail = serde_json::json!({"name": name});
                     let entry = audit::of(AuditKind::Access, super::HERE, "disable_user", detail);
                     store.noted(entry).await;
-                    say!("{name} is shut out");
+                    say!("{name} is disabled");
                 }
                 false => {
-                    return Err(format!(
-                        "there is no {name:?} to shut out; see `step47 user list`"
-                    )
-                    .into());
+                    return Err(
+                        format!("there is no {name:?} to disable; see `step47 user list`").into(),
+                    );
                 }
             }
         }

@@ -4,7 +4,13 @@ use std::io::{IsTerminal, Write};
 
 use super::{Failure, StoreArgs, say::say};
 use crate::{
-    domain::{Hash, RunId, nouns::integrity::Verified},
+    domain::{
+        RunId,
+        nouns::{
+            integrity::Verified,
+            noted::{Chain, Noted},
+        },
+    },
     store::{Store, verify::Progress},
 };
 
@@ -32,8 +38,9 @@ pub struct Args {
 }
 
 pub async fn run(args: Args) -> Result<(), Failure> {
-    let expected = args.head.as_deref().map(noted).transpose()?;
-    let audited = args.audit_head.as_deref().map(noted).transpose()?;
+    let noted = |head: &String| head.parse::<Noted>();
+    let expected = args.head.as_ref().map(noted).transpose()?;
+    let audited = args.audit_head.as_ref().map(noted).transpose()?;
     let store = args.store.connect().await?;
     let ready = store.ready().await.unwrap_or(true);
     if !ready {
@@ -69,75 +76,39 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     }
 }
 
-/// A head that was noted down, with its event or entry if that was noted too.
-type Noted = (Option<i64>, Hash);
-
-fn noted(head: &str) -> Result<Noted, Failure> {
-    let wrong = "a head is NUMBER:HASH, as `step47 verify` prints it";
-    match head.split_once(':') {
-        Some((number, hash)) => Ok((Some(number.parse().map_err(|_| wrong)?), hash.parse()?)),
-        None => Ok((None, head.parse().map_err(|_| wrong)?)),
+/// One link of a chain, and several.
+fn links(chain: Chain) -> (&'static str, &'static str) {
+    match chain {
+        Chain::Events => ("event", "events"),
+        Chain::Audit => ("audit entry", "audit entries"),
     }
 }
 
-/// The two chains of a store.
-#[derive(Clone, Copy)]
-enum Chain {
-    Events,
-    Audit,
-}
-
-impl Chain {
-    /// One link of it, and several.
-    fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Events => ("event", "events"),
-            Self::Audit => ("audit entry", "audit entries"),
-        }
-    }
-
-    /// What is known of its tail: all, if a head that was kept elsewhere is in it; nothing otherwise.
-    fn tail(self, compared: Option<i64>, flag: &str, head: &str) -> String {
-        let (one, many) = self.words();
-        match compared {
-            Some(number) => format!(
-                "the head noted down at {one} {number} is in this chain: nothing was cut off before it"
-            ),
-            None => format!(
-                "not known: whether newer {many} were cut off together with all that tells of them. Note this head \
-                 down elsewhere, and compare later: step47 verify {flag} {head}"
-            ),
-        }
+/// What is known of a chain's tail: all, if a head that was kept elsewhere is in it; nothing otherwise.
+fn tail(chain: Chain, compared: Option<i64>, flag: &str, head: &str) -> String {
+    let (one, many) = links(chain);
+    match compared {
+        Some(number) => format!(
+            "the head noted down at {one} {number} is in this chain: nothing was cut off before it"
+        ),
+        None => format!(
+            "not known: whether newer {many} were cut off together with all that tells of them. Note this head \
+             down elsewhere, and compare later: step47 verify {flag} {head}"
+        ),
     }
 }
 
 /// The number of a noted head; without it the chain is another one, or was cut off before it.
-async fn find(store: &Store, (number, head): Noted, chain: Chain) -> Result<i64, Failure> {
-    let (one, many) = chain.words();
-    match number {
-        Some(number) => {
-            let there = match chain {
-                Chain::Events => store.head_at(number).await?,
-                Chain::Audit => store.audit_head_at(number).await?,
-            };
-            match there == Some(head) {
-                true => Ok(number),
-                false => {
-                    Err(format!("{one} {number} does not have the head that was noted down").into())
-                }
-            }
-        }
-        None => {
-            let found = match chain {
-                Chain::Events => store.event_of(head).await?,
-                Chain::Audit => store.audit_entry_of(head).await?,
-            };
-            found.ok_or_else(|| {
-                format!("no {one} has the head that was noted down: {many} were cut off, or it is another store")
-                    .into()
-            })
-        }
-    }
+async fn find(store: &Store, noted: Noted, chain: Chain) -> Result<i64, Failure> {
+    let (one, many) = links(chain);
+    let found = store.noted_at(chain, noted).await?;
+    found.ok_or_else(|| match noted.number {
+        Some(number) => format!("{one} {number} does not have the head that was noted down").into(),
+        None => format!(
+            "no {one} has the head that was noted down: {many} were cut off, or it is another store"
+        )
+        .into(),
+    })
 }
 
 fn print(verified: &Verified, compared: Option<i64>, entry: Option<i64>) {
@@ -156,11 +127,11 @@ fn print(verified: &Verified, compared: Option<i64>, entry: Option<i64>) {
         say!("{}", verified.in_words());
         let head = format!("{}:{}", verified.event, verified.head);
         say!("head {head}");
-        say!("{}", Chain::Events.tail(compared, "--head", &head));
+        say!("{}", tail(Chain::Events, compared, "--head", &head));
         if let Some(audit) = verified.audit {
             let head = format!("{}:{}", audit.entry, audit.head);
             say!("audit head {head}");
-            say!("{}", Chain::Audit.tail(entry, "--audit-head", &head));
+            say!("{}", tail(Chain::Audit, entry, "--audit-head", &head));
         }
     }
 }

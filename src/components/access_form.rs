@@ -93,11 +93,11 @@ pub fn NewForm(
                 {roles.into_iter().map(option).collect_view()}
             </select>
             {ends.then(|| view! {
-                <select node_ref=expires class="select" name="expires" aria-label="How long it works">
-                    <option value="">"without end"</option>
-                    <option value="30d">"for 30 days"</option>
-                    <option value="90d">"for 90 days"</option>
-                    <option value="365d">"for a year"</option>
+                <select node_ref=expires class="select" name="expires" aria-label="Valid for">
+                    <option value="">"no expiry"</option>
+                    <option value="30d">"30 days"</option>
+                    <option value="90d">"90 days"</option>
+                    <option value="365d">"1 year"</option>
                 </select>
             })}
             <button type="submit" class="button">{verb}</button>
@@ -119,13 +119,13 @@ pub fn Given(answer: Result<Changed, AppError>) -> impl IntoView {
         .into_any(),
         Ok(Changed::Secret { name, secret }) => view! {
             <div class="given" role="status">
-                <p><b>"The token " <bdi>{name}</bdi></b> ": keep it now, it is not shown again."</p>
+                <p><b>"The token " <bdi>{name}</bdi></b> ": copy it now. It is not shown again."</p>
                 <CopyField label="Token" text=secret/>
             </div>
         }
         .into_any(),
         Ok(Changed::Disabled { name }) => {
-            view! { <p class="given" role="status"><bdi>{name}</bdi> " is shut out."</p> }.into_any()
+            view! { <p class="given" role="status"><bdi>{name}</bdi> " is disabled."</p> }.into_any()
         }
         Ok(Changed::Revoked) => view! { <p class="given" role="status">"The token is revoked."</p> }.into_any(),
         Err(error) => view! { <p class="given is-refused" role="alert">{error.0.detail}</p> }.into_any(),

@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use super::{
-    frame::{Here, SectionLinks},
     theme::ThemeSwitch,
     time::ZoneSwitch,
+    top_bar::{Here, SectionLinks},
 };
 use crate::domain::Principal;
 

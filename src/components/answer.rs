@@ -1,35 +1,33 @@
 //! The answer to a gate: choices or a form made from its schema, a reason, and buttons that say what they do. Keys
 //! `1`–`9` only choose; Ctrl or Cmd with Enter sends.
 
-use leptos::{ev, prelude::*};
-use serde_json::Value;
+use leptos::{ev, html, prelude::*};
 
-use super::{keyboard, refusal::Refusal, schema_form::SchemaForm};
+use super::{
+    keyboard,
+    refusal::Refusal,
+    schema_form::{Form, SchemaForm, said},
+};
 use crate::{
     api::AppError,
     domain::{
         DecisionKind, Gate,
-        views::form::{self, Field, FieldKind, Filled},
+        views::{
+            form::{self, Field, Wrong},
+            words,
+        },
         wire::protocol::Decide,
     },
 };
 
-/// How a gate can be answered.
-#[derive(Debug, Clone, PartialEq)]
-enum Ask {
-    /// One of these, by the gate's `choices`.
-    Choices(Vec<Value>),
-    /// By its schema.
-    Form(Vec<Field>),
-    /// Yes or no.
-    Plain,
-}
+/// The place of the reason, below all fields.
+const REASON: &str = "reason";
 
-fn ask(gate: &Gate) -> Ask {
+/// The form of a gate; none where it asks for yes or no.
+fn asked(gate: &Gate) -> Option<Field> {
     match (&gate.choices, &gate.schema) {
-        (Some(choices), _) if !choices.is_empty() => Ask::Choices(choices.clone()),
-        (_, Some(schema)) => Ask::Form(form::fields(schema)),
-        _ => Ask::Plain,
+        (Some(choices), _) if !choices.is_empty() => Some(form::choices(choices)),
+        (_, schema) => schema.as_ref().map(form::of),
     }
 }
 
@@ -47,40 +45,36 @@ pub fn Answer(
     #[prop(into)] refused: Signal<Option<AppError>>,
     on_decide: Callback<Decide>,
 ) -> impl IntoView {
-    let ask = ask(&gate);
-    let filled = RwSignal::new(Filled::new());
+    let asked = asked(&gate);
+    let nothing = form::choices(&[]);
+    let form = Form::new(asked.as_ref().unwrap_or(&nothing), format!("answer-{id}"));
+    let kept = StoredValue::new(asked.clone());
     let reason = RwSignal::new(String::new());
-    let wrong = RwSignal::new(None::<String>);
-    let fields = match &ask {
-        Ask::Choices(all) => vec![Field {
-            name: "choice".into(),
-            title: "Choose".into(),
-            hint: None,
-            required: true,
-            kind: FieldKind::OneOf(all.clone()),
-            first: String::new(),
-        }],
-        Ask::Form(fields) => fields.clone(),
-        Ask::Plain => Vec::new(),
-    };
-    let kept = StoredValue::new(fields.clone());
-    let plain = ask == Ask::Plain;
+    let element = NodeRef::<html::Form>::new();
     let send = move |kind: DecisionKind| {
-        let result = match kind {
-            DecisionKind::Answer => {
-                match kept.with_value(|fields| form::value(fields, &filled.get_untracked())) {
-                    Ok(value) => Some(value),
-                    Err((_, why)) => return wrong.set(Some(why)),
-                }
-            }
-            _ => None,
+        let answers = kind == DecisionKind::Answer;
+        let read = kept.with_value(|asked| {
+            let asked = asked.as_ref().filter(|_| answers)?;
+            Some(form::value(asked, &form.filled.get_untracked()))
+        });
+        let (result, mut wrong) = match read {
+            Some(Ok(value)) => (Some(value), Vec::new()),
+            Some(Err(wrong)) => (None, wrong),
+            None => (None, Vec::new()),
         };
-        if reason.with_untracked(|it| it.trim().is_empty()) {
-            return wrong.set(Some(
-                "A reason is missing: it is kept in the audit log.".into(),
-            ));
+        if answers && let Some(half) = half_typed(element, &wrong) {
+            wrong.insert(0, half);
         }
-        wrong.set(None);
+        if reason.with_untracked(|it| it.trim().is_empty()) {
+            wrong.push(Wrong {
+                place: REASON.into(),
+                what: "A reason is missing: it is kept in the audit log.".into(),
+            });
+        }
+        if !wrong.is_empty() {
+            return form.refuse(wrong);
+        }
+        form.wrong.set(Vec::new());
         on_decide.run(Decide {
             if_version: version.get_untracked(),
             step: Some(step),
@@ -89,10 +83,22 @@ pub fn Answer(
             ..Decide::new(kind)
         });
     };
-    let main = if plain {
-        DecisionKind::Approve
-    } else {
-        DecisionKind::Answer
+    // What the server says of a field stands at the field.
+    let placed = Memo::new(move |_| {
+        let error = refused.get()?;
+        let filled = form.filled.get_untracked();
+        let placed = kept.with_value(|it| Some(form::placed(&error.0, it.as_ref()?, &filled)));
+        placed.filter(|it| !it.is_empty())
+    });
+    Effect::new(move || {
+        if let Some(wrong) = placed.get() {
+            form.refuse(wrong);
+        }
+    });
+    let elsewhere = move || refused.get().filter(|_| placed.with(Option::is_none));
+    let main = match asked {
+        Some(_) => DecisionKind::Answer,
+        None => DecisionKind::Approve,
     };
     let submit = move |event: ev::SubmitEvent| {
         event.prevent_default();
@@ -103,54 +109,45 @@ pub fn Answer(
             send(main);
         }
     };
-    let said = {
-        let gate = gate.clone();
-        move || match &ask {
-            Ask::Plain => format!("Approve: {}", statement(&gate.title)),
-            Ask::Choices(_) | Ask::Form(_) => {
-                let chosen = filled.with(|all| all.get("choice").cloned());
-                match chosen {
-                    Some(chosen) => format!("Answer: {chosen}"),
-                    None => "Send answer".to_owned(),
-                }
-            }
+    let approve = words::approve(&gate.title);
+    let verb = move || match kept.with_value(Option::is_some) {
+        false => approve.clone(),
+        true => {
+            let chosen = kept.with_value(|asked| form.filled.with(|it| asked.as_ref()?.chosen(it)));
+            chosen.map_or("Send answer".into(), |chosen| format!("Answer: {chosen}"))
         }
     };
-    let prefix = format!("answer-{id}");
+    let no_reason = form.wrong_at(REASON);
     view! {
-        <form class="answer" on:submit=submit on:keydown=keys data-answer="">
-            {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
-            <SchemaForm fields filled prefix/>
-            <label class="reason">
-                "Reason"
-                <input type="text" class="input" name="reason" maxlength="1000" autocomplete="off" placeholder="kept in the audit log"
-                    prop:value=move || reason.get() on:input=move |event| reason.set(event_target_value(&event))/>
-            </label>
-            {move || wrong.get().map(|why| view! { <p class="tone-crashed" role="alert"><bdi>{why}</bdi></p> })}
+        <form class="answer" node_ref=element novalidate on:submit=submit on:keydown=keys data-answer="">
+            {move || elsewhere().map(|error| view! { <Refusal error renewed=true/> })}
+            {asked.map(|field| view! { <SchemaForm field form/> })}
+            <div class="field">
+                <label class="reason">
+                    "Reason"
+                    <input type="text" class="input" id=form.id(REASON) name="reason" maxlength="1000" autocomplete="off" placeholder="kept in the audit log"
+                        aria-invalid=move || no_reason.with(Option::is_some).then_some("true") aria-describedby=form.id("reason-wrong")
+                        prop:value=move || reason.get() on:input=move |event| reason.set(event_target_value(&event))/>
+                </label>
+                {said(form, REASON)}
+            </div>
             <div class="answer-foot">
                 <button type="button" class="button" disabled=move || busy.get() on:click=move |_| send(DecisionKind::Reject)>"Reject"</button>
-                <button type="submit" class="button primary" disabled=move || busy.get()><bdi>{said}</bdi>" "<kbd aria-hidden="true">"⌘↵"</kbd></button>
+                <button type="submit" class="button primary" disabled=move || busy.get()><bdi>{verb}</bdi>" "<kbd aria-hidden="true">"⌘↵"</kbd></button>
             </div>
         </form>
     }
     .into_any()
 }
 
-/// "Send €120.00 back?" as what is approved: without its question mark.
-fn statement(title: &str) -> &str {
-    title.trim_end().trim_end_matches('?')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_question_becomes_what_is_approved() {
-        assert_eq!(
-            statement("Send €120.00 back to the customer?"),
-            "Send €120.00 back to the customer"
-        );
-        assert_eq!(statement("Deploy"), "Deploy");
-    }
+/// A calendar field with half a date in it: its value is empty, and only the browser knows.
+fn half_typed(form: NodeRef<html::Form>, wrong: &[Wrong]) -> Option<Wrong> {
+    let dates = "input[type=date]:invalid, input[type=datetime-local]:invalid";
+    let field = form.get_untracked()?.query_selector(dates).ok()??;
+    let place = field.get_attribute("data-place")?;
+    let known = wrong.iter().any(|it| it.place == place);
+    (!known).then(|| Wrong {
+        place,
+        what: "The date is not complete.".into(),
+    })
 }

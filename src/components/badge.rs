@@ -6,7 +6,7 @@ use super::browser::OrSay as _;
 
 const ICON: &str = "/favicon.svg";
 
-/// Counted for itself, not in the arena of a request: the server reads it for the title after the page has been rendered.
+/// An `Arc` signal, not one in the arena of a request: the server reads it for the title after the page has been rendered.
 #[derive(Clone)]
 pub struct Badge(ArcRwSignal<i64>);
 
@@ -25,7 +25,7 @@ impl Badge {
         badge
     }
 
-    /// Shows this many and hands it on; unknown leaves what is shown.
+    /// Shows this number, if it is known, and answers it.
     pub fn shown(&self, needs: Option<i64>) -> Option<i64> {
         if let Some(n) = needs
             && self.0.get_untracked() != n

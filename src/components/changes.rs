@@ -18,7 +18,7 @@ pub fn Changes(changes: Vec<Change>) -> impl IntoView {
     };
     let empty = changes.is_empty();
     view! {
-        {empty.then(|| view! { <p class="dim">"Nothing is changed."</p> })}
+        {empty.then(|| view! { <p class="dim">"No changes."</p> })}
         <ul class="changes">{changes.into_iter().take(SHOWN).map(one).collect_view()}</ul>
         {(more > 0).then(|| view! { <p class="dim">{format!("and {more} more")}</p> })}
     }

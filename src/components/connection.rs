@@ -8,7 +8,7 @@ use crate::{domain::views::words, live::Connection};
 #[component]
 pub fn ConnectionState(connection: Signal<Connection>) -> impl IntoView {
     let (now, zone) = (Clock::now(), Zone::of_reader());
-    // What is shown is as old as the last word from the server.
+    // The page is as old as the last frame from the server.
     let as_of = move || {
         let lost = connection.get() == Connection::Lost;
         let at = now.get().filter(|_| lost)?;

@@ -74,7 +74,7 @@ pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
     .into_any()
 }
 
-/// When the result came that counted no more.
+/// When the late result came, after the lease had ended.
 fn late(step: &StepSheet) -> Option<Time> {
     let attempts = step.detail.attempts.iter().rev();
     let evidence = attempts.filter_map(|it| it.evidence.as_ref()).next();

@@ -20,6 +20,8 @@ pub fn verb(kind: DecisionKind) -> &'static str {
         DecisionKind::Skip => "Skip step",
         DecisionKind::Rewind => "Rewind run",
         DecisionKind::Fork => "Fork run",
+        DecisionKind::Approve => "Approve",
+        DecisionKind::Reject => "Reject",
         _ => "Decide",
     }
 }
@@ -37,6 +39,8 @@ fn consequence(kind: DecisionKind, run: &Run) -> String {
         DecisionKind::Claim => "Others see that you are on it. It keeps nobody from deciding, and ends by itself after 15 minutes.".into(),
         DecisionKind::Acknowledge => format!("The run stays {} and leaves “Needs you”. What was not undone is no longer named on its page.", run.status),
         DecisionKind::Skip => "The step is not executed. The agent goes on with null as its result.".into(),
+        DecisionKind::Approve => "The agent goes on, told that it was approved.".into(),
+        DecisionKind::Reject => "The agent goes on, told that it was rejected.".into(),
         _ => String::new(),
     }
 }
@@ -63,6 +67,8 @@ fn unknown(kind: DecisionKind, run: &Run) -> Option<String> {
 pub fn DecideSheet(
     kind: DecisionKind,
     #[prop(into)] run: Signal<Option<Run>>,
+    /// The question that is answered.
+    asks: Option<String>,
     /// Where "Back" leads.
     back: String,
     #[prop(into)] busy: Signal<bool>,
@@ -83,14 +89,19 @@ pub fn DecideSheet(
             ..Decide::new(kind)
         });
     };
-    let title = move || match note {
+    let verb = match (kind, &asks) {
+        (DecisionKind::Approve, Some(question)) => words::approve(question),
+        _ => verb(kind).to_owned(),
+    };
+    let title = match note {
         true => "Add a note".to_owned(),
-        false => verb(kind).to_owned(),
+        false => verb.clone(),
     };
     let words = move || run.with(|run| run.as_ref().map(|run| consequence(kind, run)));
     let unknown = move || run.with(|run| run.as_ref().and_then(|run| unknown(kind, run)));
     view! {
-        <Dialog title=title() back=back.clone()>
+        <Dialog title back=back.clone()>
+            {asks.map(|asks| view! { <p class="sheet-text"><b><bdi>{asks}</bdi></b></p> })}
             <p class="sheet-text">{words}</p>
             {move || unknown().map(|said| view! { <p class="sheet-text tone-crashed"><b><bdi>{said}</bdi></b></p> })}
             {move || refused.get().map(|error| view! { <Refusal error/> })}
@@ -105,7 +116,7 @@ pub fn DecideSheet(
                 })}
                 <div class="sheet-foot">
                     <a class="button" href=back>"Back"</a>
-                    <button type="submit" class="button primary" disabled=move || busy.get()>{verb(kind)}</button>
+                    <button type="submit" class="button primary" disabled=move || busy.get()><bdi>{verb}</bdi></button>
                 </div>
             </form>
         </Dialog>

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::time::At;
+use super::{copy_hash::CopyHash, time::At};
 use crate::domain::{
     DecisionKind,
     nouns::step::Step,
@@ -53,7 +53,7 @@ fn StepCard(
     let said = said(&decision, chosen.as_ref());
     let resumed = decision.kind == DecisionKind::Resume && chosen.is_some();
     let name = step.name.clone();
-    // Once a worker has begun it again, what happens is no longer ahead.
+    // A retry is no longer ahead once a worker has begun the step again.
     let ahead = |it: &&Chosen| current && (it.kind != DecisionKind::Retry || step.decided());
     let then = chosen.as_ref().filter(ahead).map(|it| it.then(&name));
     let new_key = chosen.as_ref().is_some_and(|it| it.new_key) && current;
@@ -65,7 +65,7 @@ fn StepCard(
         .or(chosen.and_then(|it| it.change.clone()));
     let plan = decision.plan.filter(|_| resumed).map(|hash| {
         let short: String = hash.to_string().chars().take(8).collect();
-        view! { <div><dt>"plan"</dt><dd><span class="mono">{short}"…"</span>" as it was shown"</dd></div> }
+        view! { <div><dt>"plan"</dt><dd><span class="mono">{short}"…"</span>" "<CopyHash hash=hash.to_string()/>" as it was shown"</dd></div> }
     });
     let reason = decision.reason.clone();
     let named = |it: &NamedStep| format!("{} {}", words::number(it.step), it.name);

@@ -44,7 +44,7 @@ pub fn DiffRows(
         return view! { <p class="diff-equal">"These states are equal."</p> }.into_any();
     }
     if sheet.page.rows.is_empty() {
-        return view! { <p class="diff-equal">"No change holds this text."</p> }.into_any();
+        return view! { <p class="diff-equal">"No change contains this text."</p> }.into_any();
     }
     let stand = |side: &Side| Stand {
         run: side.run.clone(),

@@ -14,7 +14,7 @@ pub fn ExcerptBlock(#[prop(into)] title: String, excerpt: Option<Excerpt>) -> im
                 <h3 class="label">{title} <span class="excerpt-size">{words::size(excerpt.bytes)}</span></h3>
                 <pre tabindex="0" role="group" aria-label=label><bdi>{excerpt.text}</bdi></pre>
                 {(left_out > 0).then(|| view! {
-                    <p class="dim">{format!("{} more are not shown; the API has all of it.", words::size(left_out))}</p>
+                    <p class="dim">{format!("{} more not shown. The API has everything.", words::size(left_out))}</p>
                 })}
             </section>
         }

@@ -35,7 +35,7 @@ pub fn keep() {
             last.now = Some(element);
         });
     });
-    // Who leaves a field by Esc has the focus nowhere, and wants it so.
+    // Esc in a field takes the focus away on purpose: it is not put back.
     let left = window_event_listener(ev::focusout, move |event| {
         let nowhere = event.related_target().is_none();
         let left = event.target().and_then(|it| it.dyn_into().ok());
@@ -116,6 +116,20 @@ pub fn focus_first(selector: &str) {
     let found = document().query_selector(selector).ok().flatten();
     if let Some(element) = found.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
         element.focus().or_say("focus an element");
+    }
+}
+
+/// Focuses the element of this id, or the first field or button in it: what was pointed to is in view.
+pub fn enter(id: &str) {
+    let Some(place) = document().get_element_by_id(id) else {
+        return;
+    };
+    let fields = "input, textarea, select, button";
+    let is_field = place.matches(fields).unwrap_or(false);
+    let inside = || place.query_selector(fields).ok().flatten();
+    let found = if is_field { None } else { inside() };
+    if let Ok(element) = found.unwrap_or(place).dyn_into::<HtmlElement>() {
+        element.focus().or_say("focus a field");
     }
 }
 

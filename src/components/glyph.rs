@@ -153,12 +153,12 @@ impl From<StepStatus> for Shape {
     }
 }
 
-/// The glyph of a status. With `label` it speaks for itself; without, the text beside it does.
+/// The glyph of a status. Without `label` it is hidden from screen readers: the text beside it says the status.
 #[component]
 pub fn Glyph(
     #[prop(into)] shape: Signal<Shape>,
     #[prop(into, optional)] label: Option<Signal<String>>,
-    /// It counts no more: the same shape, faint.
+    /// Superseded: the same shape, faint.
     #[prop(optional)]
     ghost: bool,
 ) -> impl IntoView {

@@ -30,6 +30,7 @@ const KEYS: [Group; 5] = [
         &[
             ("j k", "next, previous run"),
             ("Enter", "open the run"),
+            ("r", "review its plan, or its question"),
             ("x", "select the run"),
         ],
     ),
@@ -43,19 +44,22 @@ const KEYS: [Group; 5] = [
             ("f", "follow the newest step"),
             ("+ − 0", "on the timeline: zoom in, out, fit"),
             ("r", "review the plan and resume"),
-            ("t", "retry: chosen in the plan"),
-            ("s", "skip: chosen in the plan"),
+            ("t", "retry: opens the plan with it chosen"),
+            ("s", "skip: opens the plan with it chosen"),
             ("e", "edit the state"),
             ("b", "rewind to before the step"),
             ("y", "fork from before the step"),
-            ("m", "more that may be done"),
+            ("m", "more actions"),
         ],
     ),
     (
         "Inbox and plans",
         &[
-            ("1–9", "choose an answer; sends nothing"),
-            ("Ctrl/⌘+Enter", "send, resume, save"),
+            ("1–9", "choose an answer (does not send it)"),
+            (
+                "Ctrl/⌘+Enter",
+                "send, resume, save; or go to what is missing",
+            ),
         ],
     ),
     (

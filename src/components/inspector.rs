@@ -108,7 +108,7 @@ pub fn Inspector(
     let banner = move || {
         let (step, run) = (step.get()?, run.get()?);
         let it = &step.detail.step;
-        // What somebody decided stands in its place; what was rewound past keeps it.
+        // A decision about the step stands in place of the banner. A superseded step keeps it.
         let broke = it.stood() == StepStatus::Crashed && !it.decided();
         broke.then(|| view! { <CrashBanner step run/> })
     };
@@ -144,7 +144,7 @@ pub fn Inspector(
                     view! { <StateTab run=id state=*state step=step.get()? look/> }.into_any()
                 }
                 Ok(Extra::Nothing) => {
-                    view! { <p class="loading" role="status">"Reading…"</p> }.into_any()
+                    view! { <p class="loading" role="status">"Loading…"</p> }.into_any()
                 }
                 Err(error) => view! { <Refused error/> }.into_any(),
             },

@@ -14,6 +14,18 @@ pub fn JsonField(
     #[prop(into)] label: String,
     text: RwSignal<String>,
     #[prop(into)] wrong: Signal<Vec<Wrong>>,
+    /// Tells it from others on the page.
+    #[prop(optional, into)]
+    id: Option<String>,
+    /// What describes it, beside what is said below it.
+    #[prop(optional, into)]
+    described: String,
+    /// One part of a form, not a page of its own.
+    #[prop(optional)]
+    small: bool,
+    /// For those who may only look.
+    #[prop(optional, into)]
+    read_only: Signal<bool>,
 ) -> impl IntoView {
     let field = NodeRef::<html::Textarea>::new();
     Effect::new(load_editor);
@@ -40,13 +52,18 @@ pub fn JsonField(
         view! { <li>"Line " <b>{it.line}</b> ": " <bdi>{it.what}</bdi></li> }
     };
     let first = text.get_untracked();
+    let said_id = match &id {
+        Some(id) => format!("{id}-lines"),
+        None => "json-wrong".to_owned(),
+    };
+    let described = format!("{described} {said_id}");
     view! {
-        <json-editor class="json-editor" attr:problems=problems>
-            <textarea node_ref=field class="json-field mono" name=name aria-label=label spellcheck="false" autocomplete="off" rows="24"
-                aria-describedby="json-wrong"
+        <json-editor class="json-editor" class:is-small=small attr:id=id attr:problems=problems>
+            <textarea node_ref=field class="json-field mono" name=name aria-label=label spellcheck="false" autocomplete="off"
+                rows=if small { "4" } else { "24" } readonly=move || read_only.get() aria-describedby=described
                 on:input=move |event| text.set(event_target_value(&event))>{first}</textarea>
         </json-editor>
-        <ul id="json-wrong" class="json-wrong tone-crashed" aria-live="polite">
+        <ul id=said_id class="json-wrong tone-crashed" aria-live="polite">
             {move || wrong.get().into_iter().map(said).collect_view()}
         </ul>
     }

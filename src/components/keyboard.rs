@@ -7,8 +7,8 @@ use super::{
     browser::OrSay as _,
     digits,
     focus::{self, focus_first, focused, move_among_rows, open_dialog},
-    frame::Section,
     preference,
+    top_bar::Section,
 };
 
 /// Whether single keys are on, and who asked for the help sheet or the palette.
@@ -211,7 +211,7 @@ pub fn send_form(event: ev::KeyboardEvent) {
 fn close_menu() {
     if let Ok(Some(menu)) = document().query_selector(":is(.account, .more)[open]") {
         menu.remove_attribute("open").or_say("close a menu");
-        // What had the focus inside is no longer seen.
+        // The focus must not stay inside a menu that is closed.
         let inside = focused().is_some_and(|it| menu.contains(Some(it.as_ref())));
         let summary = menu.query_selector("summary").ok().flatten();
         if let Some(summary) = summary.filter(|_| inside)

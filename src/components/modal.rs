@@ -13,7 +13,7 @@ pub fn open_when_made(dialog: NodeRef<html::Dialog>) {
     });
 }
 
-/// Above all else; where the browser will not have that, at least visible.
+/// Opens the dialog as modal, or plainly where the browser refuses that.
 pub fn open(dialog: &HtmlDialogElement) {
     // Rendered open for readers without WASM; only `show_modal` puts it above the rest, and it wants a closed one.
     dialog.remove_attribute("open").or_say("close a dialog");

@@ -11,13 +11,17 @@ use super::{
 };
 use crate::domain::{
     Run,
-    rules::needs::Cause,
+    rules::needs::{About, Cause},
     views::{counts::COUNT_MAX, words},
 };
 
 #[component]
 pub fn NeedsYouSection(
-    rows: Vec<Signal<Run>>,
+    /// Runs, and what each is about where that is known.
+    rows: Vec<(Signal<Run>, Option<About>)>,
+    /// Whether the reader may decide.
+    #[prop(into)]
+    may: Signal<bool>,
     /// A cause and where its runs are listed.
     causes: Vec<(Cause, String)>,
     /// There are more single runs than found a place.
@@ -47,7 +51,7 @@ pub fn NeedsYouSection(
             </div>
             {(!empty).then(|| view! {
                 <RunColumns label="Runs that need you">
-                    {rows.into_iter().map(move |run| view! { <RunRow run selection/> }).collect_view()}
+                    {rows.into_iter().map(move |(run, about)| view! { <RunRow run selection about may/> }).collect_view()}
                     {causes.into_iter().map(|(cause, href)| view! { <CauseRow cause href/> }).collect_view()}
                 </RunColumns>
             })}

@@ -8,7 +8,7 @@ use crate::domain::{RunId, rules::plan::LeftBehind, views::words};
 pub fn NotUndone(
     #[prop(into)] left: Signal<Vec<LeftBehind>>,
     run: RunId,
-    /// Where it can be acknowledged, by whoever may.
+    /// The address that acknowledges them, for readers who may decide.
     #[prop(into)]
     acknowledge: Signal<Option<String>>,
 ) -> impl IntoView {

@@ -20,7 +20,7 @@ pub fn Notice(#[prop(into)] title: String, children: Children) -> impl IntoView 
     .into_any()
 }
 
-/// Says so to whoever asked, when the page is rendered on the server; a store that is away is asked again.
+/// Sets the response's status when the page is rendered on the server. While the store is away the page loads again in 5 s.
 fn say_refused(error: &AppError) {
     #[cfg(feature = "ssr")]
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
@@ -56,11 +56,11 @@ pub fn Refused(error: AppError) -> impl IntoView {
     say_refused(&error);
     let title = match error.0.code {
         Code::Unauthorized => "You are signed out",
-        Code::Forbidden => "You may not see this: ask an admin",
-        Code::NotFound => "There is no such thing",
+        Code::Forbidden => "You do not have access to this. Ask an admin.",
+        Code::NotFound => "This does not exist",
         Code::Busy if error.0.detail == UNREACHABLE => "The server cannot be reached",
         Code::Busy => "The store cannot be reached",
-        Code::Invalid | Code::Malformed => "This address asks for something that does not fit",
+        Code::Invalid | Code::Malformed => "This address is not valid",
         Code::Corrupt => "This is damaged in the store",
         _ => "This could not be read",
     };

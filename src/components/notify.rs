@@ -1,26 +1,28 @@
 //! Browser notifications when a run comes to need a person: only where they were asked for, also from a hidden tab.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use leptos::{prelude::*, web_sys::Notification};
 
 #[cfg(feature = "hydrate")]
 use super::browser::OrSay as _;
 use super::preference;
-use crate::domain::{rules::needs::NeedsYou, views::words};
+use crate::domain::{Run, views::words};
 
 /// A hidden tab has no stream of events; this is how often one that notifies looks.
 pub const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// More news at once become one notification.
 const SINGLE_MAX: usize = 3;
+/// What was told before is remembered up to these many.
+const KNOWN_MAX: usize = 5_000;
 
 /// Whether notifications were asked for, and whether the browser refuses them.
 #[derive(Clone, Copy)]
 pub struct Notify {
     on: RwSignal<bool>,
     blocked: RwSignal<bool>,
-    /// What needed a person when somebody last looked; absent before the first look.
-    known: StoredValue<Option<Vec<String>>>,
+    /// What was found to need a person so far; absent before the first look.
+    known: StoredValue<Option<HashSet<String>>>,
 }
 
 impl Notify {
@@ -71,47 +73,34 @@ impl Notify {
     fn ask(self) {}
 
     /// Tells what is new since the last look.
-    pub fn compare(self, needs: &NeedsYou) {
-        let news = news(needs);
-        let hrefs = news.iter().map(|it| it.key.clone()).collect();
-        let before = self
-            .known
-            .try_update_value(|known| known.replace(hrefs))
-            .flatten();
-        let Some(before) = before else { return };
-        let fresh: Vec<&News> = news.iter().filter(|it| !before.contains(&it.key)).collect();
+    pub fn compare(self, newest: &[Run]) {
+        let fresh = self.known.try_update_value(|known| {
+            let first = known.is_none();
+            let known = known.get_or_insert_default();
+            if known.len() > KNOWN_MAX {
+                let still: HashSet<_> = newest.iter().map(key).collect();
+                known.retain(|it| still.contains(it));
+            }
+            let mut fresh: Vec<&Run> = newest.iter().collect();
+            fresh.retain(|run| known.insert(key(run)) && !first);
+            fresh
+        });
+        let fresh = fresh.unwrap_or_default();
         match fresh.len() {
-            ..=SINGLE_MAX => fresh
-                .iter()
-                .for_each(|it| show(&it.title, &it.body, &it.href)),
+            ..=SINGLE_MAX => fresh.into_iter().for_each(tell),
             n => show(&format!("{n} more need you"), "", "/?view=needs"),
         }
     }
 }
 
-/// One thing that needs a person.
-struct News {
-    /// Tells it from all others, and from what it was before.
-    key: String,
-    title: String,
-    body: String,
-    href: String,
+/// Tells a run from all others, and from what it was before.
+fn key(run: &Run) -> String {
+    format!("{} {}", run.id, run.version)
 }
 
-fn news(needs: &NeedsYou) -> Vec<News> {
-    let runs = needs.runs.iter().map(|run| News {
-        key: format!("{} {}", run.id, run.version),
-        title: run.title.clone().unwrap_or_else(|| run.agent.clone()),
-        body: words::headline(run),
-        href: format!("/runs/{}", run.id),
-    });
-    let causes = needs.causes.iter().map(|cause| News {
-        key: format!("{} {} {}", cause.alike.agent, cause.alike.step, cause.runs),
-        title: format!("{} runs of {} need you", cause.runs, cause.alike.agent),
-        body: format!("one cause: {}", cause.alike.step),
-        href: "/?view=needs".into(),
-    });
-    runs.chain(causes).collect()
+fn tell(run: &Run) {
+    let title = run.title.as_ref().unwrap_or(&run.agent);
+    show(title, &words::headline(run), &format!("/runs/{}", run.id));
 }
 
 fn allowed() -> bool {

@@ -6,7 +6,7 @@ use leptos_meta::Title;
 
 use super::badge::Badge;
 
-/// What stands in the tab where a page says nothing else, and the number before every title.
+/// The title of pages that set none, and the number of runs in need before every title.
 #[component]
 pub fn AnyTitle(badge: Badge) -> impl IntoView {
     view! { <Title text="Step47" formatter=move |title: String| badge.titled(title)/> }

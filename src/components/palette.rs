@@ -4,7 +4,7 @@
 use leptos::{ev, html, prelude::*, web_sys::HtmlElement};
 use leptos_router::hooks::use_navigate;
 
-use super::{browser::OrSay as _, focus, frame::Section, keyboard::Keys, modal, run_row};
+use super::{browser::OrSay as _, focus, keyboard::Keys, modal, run_row, top_bar::Section};
 use crate::domain::{Run, RunId};
 
 /// What counts as an action of a page.

@@ -37,7 +37,7 @@ pub fn People(
                 <td role="cell">{user.role.as_str()}</td>
                 <td role="cell" class="cell-since">"since " <Moment at=user.created_at/></td>
                 <td role="cell" class="cell-state">
-                    {user.disabled_at.map(|at| view! { "shut out " <Moment at/> })}
+                    {user.disabled_at.map(|at| view! { "disabled " <Moment at/> })}
                     <span class="actions">{actions}</span>
                 </td>
             </tr>

@@ -9,7 +9,7 @@ mod rows;
 use leptos::{ev, html, prelude::*};
 
 use self::{figures::Figures, rows::Rows};
-use super::{keyboard, refusal::Refusal};
+use super::{next_field, refusal::Refusal};
 use crate::{
     api::AppError,
     domain::{
@@ -67,9 +67,7 @@ pub fn PlanView(
         send();
     };
     let keys = move |event: ev::KeyboardEvent| {
-        if keyboard::sends(&event) {
-            send();
-        }
+        next_field::send_or_go(&event, lacks.with_untracked(Option::is_none), send);
     };
     let title = match plan.from {
         Some(seq) => format!("Resume from step {}", words::number(seq)),
@@ -100,7 +98,7 @@ pub fn PlanView(
                     </label>
                     <p class="dim missing" role="status">{move || lacks.get()}</p>
                 })}
-                {(!may).then(|| view! { <p class="dim">"View only. Ask an operator to decide."</p> })}
+                {(!may).then(|| view! { <p class="dim">{words::VIEW_ONLY}</p> })}
                 <a class="button" href=elsewhere.back>"Back"</a>
                 {open.then(|| view! {
                     <button type="submit" class="button primary" disabled=move || busy.get() || (ready.get() && lacks.with(Option::is_some))>

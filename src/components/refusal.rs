@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::time::Moment;
 use crate::{
     api::AppError,
-    domain::{Code, Time},
+    domain::{Code, DecisionKind, Time, views::words},
 };
 
 #[component]
@@ -33,9 +33,12 @@ pub fn Refusal(
     let by = by.map(str::to_owned);
     let at = problem.fields.get("decided_at").cloned();
     let at = at.and_then(|at| serde_json::from_value::<Time>(at).ok());
+    let kind = problem.fields.get("decided_kind").cloned();
+    let kind = kind.and_then(|kind| serde_json::from_value::<DecisionKind>(kind).ok());
+    let what = kind.map(|kind| format!(": {}", words::decided(kind)));
     let said = match (problem.code, by, at) {
         (Code::VersionConflict, Some(by), Some(at)) => view! {
-            <b>"Already decided by "<bdi>{by}</bdi></b>" at "<Moment at/>"."
+            <b>"Already decided by "<bdi>{by}</bdi>{what}</b>", at "<Moment at/>"."
         }
         .into_any(),
         (Code::VersionConflict, ..) => {

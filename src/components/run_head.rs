@@ -116,7 +116,7 @@ fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoVi
             <div><dt>"agent"</dt><dd><b><bdi>{agent}</bdi></b></dd></div>
             {move || model.get().flatten().map(|model| view! { <div><dt>"model"</dt><dd><b><bdi>{model}</bdi></b></dd></div> })}
             {move || worker.get().flatten().map(|worker| view! {
-                <div><dt>"worker"</dt><dd><b class="mono"><bdi>{worker}</bdi></b><Held run sheet/></dd></div>
+                <div><dt>"worker"</dt><dd><b class="mono"><bdi>{worker}</bdi></b><WorkerLease run sheet/></dd></div>
             })}
             <div><dt>"epoch"</dt><dd><b class="mono">{epoch}</b></dd></div>
             <div><dt>"cost"</dt><dd><b>{cost}</b></dd></div>
@@ -132,7 +132,7 @@ fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoVi
 
 /// How the worker stands to the run: holds it, lost it, or let it go.
 #[component]
-fn Held(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoView {
+fn WorkerLease(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoView {
     let ended = move || sheet.with(|it| it.as_ref().and_then(|it| it.after.lease_ended));
     let held = Memo::new(move |_| {
         let lease = run.with(|run| run.as_ref().map(|run| run.lease.clone()))?;

@@ -8,10 +8,23 @@ use super::{
     strip::Strip,
     time::{Ago, Elapsed, Span},
 };
-use crate::domain::{Run, RunStatus, views::words};
+use crate::domain::{
+    Run, RunStatus,
+    rules::needs::{About, Matter},
+    views::words,
+};
 
 #[component]
-pub fn RunRow(#[prop(into)] run: Signal<Run>, selection: Selection) -> impl IntoView {
+pub fn RunRow(
+    #[prop(into)] run: Signal<Run>,
+    selection: Selection,
+    /// What it needs a person for; narrow screens have room to say it.
+    #[prop(optional_no_strip)]
+    about: Option<About>,
+    /// Whether the reader may decide.
+    #[prop(optional, into)]
+    may: Signal<bool>,
+) -> impl IntoView {
     let shape = Memo::new(move |_| {
         run.with(|run| match run.damaged {
             true => Shape::Damaged,
@@ -38,6 +51,11 @@ pub fn RunRow(#[prop(into)] run: Signal<Run>, selection: Selection) -> impl Into
         true => format!("cell-now {}", shape.get().tone()),
         false => "cell-now".into(),
     };
+    let about = StoredValue::new(about);
+    let matter = Memo::new(move |_| {
+        let about = about.get_value()?;
+        run.with(|run| about.holds(run)).then_some(about)
+    });
     view! {
         <tr class="run-row" role="row" data-run=run.with_untracked(|run| run.id.to_string())>
             <td class="cell-select" role="cell"><SelectBox run selection/></td>
@@ -45,6 +63,7 @@ pub fn RunRow(#[prop(into)] run: Signal<Run>, selection: Selection) -> impl Into
             <td class="cell-run" role="cell">
                 <a class="run-title" href=href data-row=""><bdi>{title}</bdi></a>
                 <span class="run-under"><bdi>{agent}</bdi>" "<span class="run-id">{short}</span></span>
+                {move || matter.get().map(said)}
             </td>
             <td class="cell-strip" role="cell"><Strip run/></td>
             <td class=tone role="cell"><bdi>{now_at}</bdi></td>
@@ -54,7 +73,11 @@ pub fn RunRow(#[prop(into)] run: Signal<Run>, selection: Selection) -> impl Into
             <td class="cell-action" role="cell">
                 {move || run.with(|run| action(run.status)).map(|(verb, ask)| {
                     let href = run.with(|run| format!("/runs/{}{ask}", run.id));
-                    view! { <a class="button" href=href tabindex="-1" aria-hidden="true">{verb}</a> }
+                    let two = matter.get().and_then(|it| run.with(|run| on_card(run, it, may.get())));
+                    view! {
+                        <a class="button" class:on-row=two.is_some() href=href tabindex="-1" aria-hidden="true">{verb}</a>
+                        {two}
+                    }
                 })}
             </td>
         </tr>
@@ -62,19 +85,60 @@ pub fn RunRow(#[prop(into)] run: Signal<Run>, selection: Selection) -> impl Into
     .into_any()
 }
 
+/// What a card says below its title.
+fn said(about: About) -> AnyView {
+    match about.what {
+        Matter::Effect { may, ended } => {
+            let lost = ended.map(|at| view! { " Lease lost "<Ago at/>"." });
+            view! { <span class="run-about on-card"><bdi>{may}</bdi>" may have happened."{lost}</span> }
+                .into_any()
+        }
+        Matter::Question { title, .. } => {
+            view! { <span class="run-about on-card"><bdi>{title}</bdi></span> }.into_any()
+        }
+    }
+}
+
+/// The buttons of a card, where two ways lead on.
+fn on_card(run: &Run, about: About, may: bool) -> Option<AnyView> {
+    let (id, seq) = (&run.id, about.seq);
+    match about.what {
+        Matter::Question { title, plain: true } if may => {
+            let at = format!("/runs/{id}?step={seq}&ask=");
+            let verb = words::approve(&title);
+            let (reject, approve) = (format!("{at}reject"), format!("{at}approve"));
+            Some(
+                view! {
+                    <a class="button on-card" href=reject>"Reject…"</a>
+                    <a class="button primary on-card" href=approve><bdi>{verb}</bdi></a>
+                }
+                .into_any(),
+            )
+        }
+        Matter::Effect { .. } if run.status == RunStatus::Crashed => {
+            let (look, resume) = (format!("/runs/{id}"), format!("/runs/{id}?ask=resume"));
+            Some(
+                view! {
+                    <a class="button on-card" href=look>"Look"</a>
+                    <a class="button primary on-card" href=resume>"Review & resume"</a>
+                }
+                .into_any(),
+            )
+        }
+        _ => None,
+    }
+}
+
 /// A run without a title is called by its agent.
 pub fn title(run: &Run) -> String {
     run.title.clone().unwrap_or_else(|| run.agent.clone())
 }
 
-/// From its first lease to its end; one that nobody works on stands still where its worker was last heard, whatever
-/// people decide about it since.
+/// The time that workers had it.
 pub fn span(run: &Run) -> Option<Span> {
-    let heard = run.heard_at.unwrap_or(run.updated_at);
-    let still = (run.status != RunStatus::Running).then_some(heard);
-    run.started_at.map(|from| Span {
+    run.worked().map(|(from, to)| Span {
         from,
-        to: run.finished_at.or(still),
+        to,
         seen: run.updated_at,
     })
 }

@@ -41,7 +41,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Nothing is picked; `x` picks from now on.
+    /// Begins with nothing picked, and listens for `x`.
     pub fn start() -> Self {
         let selection = Self {
             picked: RwSignal::new(BTreeMap::new()),

@@ -1,4 +1,4 @@
-//! Where a person is signed in, and the way out of all of it.
+//! A person's sessions, and the button that ends all of them.
 
 use leptos::prelude::*;
 

@@ -56,7 +56,7 @@ pub fn branches(
             }/>
         </ul>
         {failed}
-        {move || reading.get().then(|| view! { <p class="dim" role="status">"Reading…"</p> })}
+        {move || reading.get().then(|| view! { <p class="dim" role="status">"Loading…"</p> })}
         {move || nothing().then(|| view! { <p class="dim">"Nothing here."</p> })}
         {move || next.get().map(|_| view! {
             <button type="button" class="button" on:click=more.clone()>"Show more"</button>

@@ -3,7 +3,7 @@
 
 mod rows;
 
-use leptos::{html, prelude::*, wasm_bindgen::JsCast as _, web_sys};
+use leptos::{ev, html, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 use std::collections::HashMap;
 
 use self::rows::RowView;
@@ -65,6 +65,8 @@ pub fn StepList(
     let length = Memo::new(move |_| outline.with(Outline::len));
 
     let row = StoredValue::new(ROW);
+    // The height that the room below the last row was measured for.
+    let high = StoredValue::new(0);
     let look = move || {
         let Some(element) = place.try_get_untracked().flatten() else {
             return;
@@ -72,6 +74,11 @@ pub fn StepList(
         let Some(row) = row.try_get_value() else {
             return;
         };
+        if scrolls.get_untracked() && high.get_value() != element.client_height() {
+            high.set_value(element.client_height());
+            end_in_whole_rows(&element, row);
+            begin_with_whole_row(&element, row);
+        }
         let first = (f64::from(element.scroll_top()) / row) as i64;
         let shown = (f64::from(element.client_height()) - HEAD) / row;
         let base = (first - SPARE).max(0);
@@ -91,6 +98,7 @@ pub fn StepList(
             scrolls.set(true);
             room(above, base, row.get_value());
             room(below, length.get_untracked() - base - PAGE, row.get_value());
+            high.set_value(element.client_height());
             end_in_whole_rows(&element, row.get_value());
             element.set_scroll_top((base as f64 * row.get_value()) as i32);
             look();
@@ -103,12 +111,17 @@ pub fn StepList(
             room(below, length.get() - base - many, row.get_value());
         }
     });
-    // What unfolds may not be at hand yet. Measuring waits until all rows are in their places.
+    // Unfolded rows may not be read yet. The list is measured when all rows are in their places.
     Effect::new(move || {
         length.track();
         if scrolls.get() {
             request_animation_frame(look);
         }
+    });
+    // What stands above the list may grow or shrink with the run, and the window with the reader.
+    Effect::new(move || {
+        let resized = window_event_listener(ev::resize, move |_| look());
+        on_cleanup(move || resized.remove());
     });
     // How far down the list was when it, or the reader, last moved down.
     let down_to = StoredValue::new(0);
@@ -253,6 +266,12 @@ fn end_in_whole_rows(list: &web_sys::HtmlDivElement, row: f64) {
     web_sys::HtmlElement::style(list)
         .set_property("padding-bottom", &format!("{rest}px"))
         .or_say("leave room below the rows");
+}
+
+/// The list became higher than what is left of it and moved up by less than a row.
+fn begin_with_whole_row(list: &web_sys::HtmlDivElement, row: f64) {
+    let top = f64::from(list.scroll_top());
+    list.set_scroll_top(((top / row).ceil() * row) as i32);
 }
 
 fn focus_selected(list: &web_sys::HtmlDivElement) {

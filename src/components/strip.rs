@@ -34,7 +34,7 @@ impl Cells {
         let per = strip.per();
         let at = run.at.as_ref().filter(|at| !settled(at.status));
         let at = at.and_then(|at| usize::try_from((at.seq - 1) / per).ok());
-        // What is announced at all keeps at least one cell.
+        // Announced steps get at least one cell, however many steps have begun.
         let announced = usize::try_from((run.announced + per - 1) / per).unwrap_or(0);
         let room = cells_max.saturating_sub(begun.len()).max(1);
         Self {

@@ -42,7 +42,7 @@ impl Clock {
         expect_context::<Self>().now.into()
     }
 
-    /// Stands still as long as `lost` says so.
+    /// Stops the clock while `lost` is true.
     pub fn stand_while(lost: impl Fn() -> bool + Send + Sync + 'static) {
         let Self { now, stands } = expect_context();
         Effect::new(move || {
@@ -180,7 +180,7 @@ pub fn Slow(#[prop(into)] usual: Signal<Option<Usual>>, span: Span) -> impl Into
         let usual = usual.get()?;
         let ms = now.get()?.ms_since(span.from);
         let basis = format!(
-            "usually {} (median of {} before it in this run)",
+            "usually {} (median of {} earlier steps in this run)",
             words::span(usual.median_ms),
             usual.of
         );

@@ -21,7 +21,7 @@ use crate::{
     domain::{
         Run,
         views::{
-            timeline::{Axis, Bar, Timeline, WIDTH},
+            timeline::{Axis, Bar, Look, Timeline, WIDTH},
             words,
         },
     },
@@ -58,8 +58,9 @@ pub fn TimelineView(
     let said = Memo::new(move |_| {
         let about = pointed.get().or(selected.get());
         timeline.with(|it| {
-            let bar = bar_of(it.as_ref()?, about?)?;
-            Some(bar_in_words(bar, about?))
+            let it = it.as_ref()?;
+            let bar = bar_of(it, about?)?;
+            Some(bar_in_words(bar, it.look(bar), about?))
         })
     });
     let pointed_words = move || pointed.get().and_then(|_| said.get());
@@ -104,8 +105,11 @@ fn bar_of(timeline: &Timeline, seq: i64) -> Option<&Bar> {
     timeline.bars.iter().rev().find(holds)
 }
 
-fn bar_in_words(bar: &Bar, seq: i64) -> String {
-    let look = bar.look.as_str();
+fn bar_in_words(bar: &Bar, (look, ghost): (Look, bool), seq: i64) -> String {
+    let look = match ghost && look != Look::Superseded {
+        true => format!("{}, superseded", look.as_str()),
+        false => look.as_str().to_owned(),
+    };
     match &bar.name {
         Some(name) => {
             let took = words::span(bar.to.ms_since(bar.from));
@@ -162,14 +166,22 @@ fn Drawing(picture: Picture, href: Callback<Go, String>, on_go: Callback<Go>) ->
     let paths = picture.paths.into_iter().map(|(class, d)| {
         view! { <path class=class d=d/> }
     });
-    let hatched = picture.crashed.into_iter().map(|(x, width, y)| {
-        view! { <rect class="bar-hatched" x=percent(x) width=percent(width) y=y.to_string() height="22" rx="2"/> }
+    let hatched = picture.crashed.into_iter().map(|it| {
+        view! { <rect class=it.class("bar-hatched") x=percent(it.x) width=percent(it.width) y=it.y.to_string() height="22" rx="2"/> }
     });
-    let dashed = picture.skipped.into_iter().map(|(x, width, y)| {
-        view! { <rect class="bar-dashed" x=percent(x) width=percent(width) y=(y + 1.0).to_string() height="20" rx="2"/> }
+    let dashed = picture.skipped.into_iter().map(|it| {
+        view! { <rect class=it.class("bar-dashed") x=percent(it.x) width=percent(it.width) y=(it.y + 1.0).to_string() height="20" rx="2"/> }
     });
-    let crosses = picture.crosses.into_iter().map(|(x, y)| {
-        view! { <text class="bar-cross" x=percent(x) y=y.to_string() text-anchor="middle">"×"</text> }
+    let crosses = picture.crosses.into_iter().map(|it| {
+        view! { <text class=it.class("bar-cross") x=percent(it.x) y=it.y.to_string() text-anchor="middle">"×"</text> }
+    });
+    let folds = picture.folds.into_iter().map(|fold| {
+        view! {
+            <g role="img" aria-label=fold.said.clone() class=fold.class>
+                <title>{fold.said.clone()}</title>
+                <rect x=percent(fold.x) width=percent(fold.width) y="18" height="30"/>
+            </g>
+        }
     });
     let gaps = picture.gaps.into_iter().map(|(x, width)| {
         view! { <rect class="gap" x=percent(x) width=percent(width) y="25" height="16"/> }
@@ -188,6 +200,7 @@ fn Drawing(picture: Picture, href: Callback<Go, String>, on_go: Callback<Go>) ->
         view! {
             <g>
                 <a href=format!("/runs/{}", child.id) class="child" aria-label=format!("child run {}", child.title)>
+                    <title>{child.title.clone()}</title>
                     <rect class=child.class x=percent(child.x) width=percent(child.width) y=child.y.to_string() height="8" rx="2"/>
                 </a>
             </g>
@@ -197,17 +210,22 @@ fn Drawing(picture: Picture, href: Callback<Go, String>, on_go: Callback<Go>) ->
         .now
         .map(|x| view! { <line class="now-line" x1=percent(x) x2=percent(x) y1="14" y2="58"/> });
     let label = move |label: Label| {
+        let said = label.said.clone().unwrap_or_else(|| label.text.clone());
         let text = view! {
-            <text class=label.class x=percent(label.x) y=label.y.to_string() text-anchor=label.anchor>{label.text.clone()}</text>
+            <text class=label.class x=percent(label.x) y=label.y.to_string() text-anchor=label.anchor>{label.text}</text>
         };
-        match label.step {
-            Some(seq) => view! {
+        match (label.step, label.said) {
+            (Some(seq), _) => view! {
                 <g>
-                    <a class=label.class href=move || href.run(Go::Step(seq)) aria-label=label.text.clone() on:click=move |event| stay(&event, seq, on_go)>{text}</a>
+                    <a class=label.class href=move || href.run(Go::Step(seq)) aria-label=said.clone() on:click=move |event| stay(&event, seq, on_go)>
+                        <title>{said.clone()}</title>
+                        {text}
+                    </a>
                 </g>
             }
             .into_any(),
-            None => text.into_any(),
+            (None, Some(_)) => view! { <g role="img" aria-label=said.clone()><title>{said.clone()}</title>{text}</g> }.into_any(),
+            (None, None) => text.into_any(),
         }
     };
     let height = picture.height.to_string();
@@ -229,6 +247,7 @@ fn Drawing(picture: Picture, href: Callback<Go, String>, on_go: Callback<Go>) ->
             {dashed.collect_view()}
             {hatched.collect_view()}
             {crosses.collect_view()}
+            {folds.collect_view()}
             {announced.collect_view()}
             {children.collect_view()}
             {now}

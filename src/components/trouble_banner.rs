@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{api, domain::Trouble};
 
-/// A page hears of a change by its stream; one that lost it for a while looks for itself.
+/// While there is trouble, the page also asks this often: its stream may be lost.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 #[component]

@@ -56,7 +56,7 @@ pub fn value_facts(stand: Stand, path: String, bytes: i64, look: Look) -> AnyVie
                 <button type="button" class="button" on:click=copy_value>"Copy value"</button>
             </p>
             <div aria-live="polite">
-                {move || reading().then(|| view! { <p class="dim">"Looking who wrote it…"</p> })}
+                {move || reading().then(|| view! { <p class="dim">"Finding who wrote it…"</p> })}
                 {writes}
             </div>
         </div>
@@ -91,7 +91,7 @@ fn writes(blame: Blame, look: Look) -> AnyView {
     };
     let unread = blame.unread.map(|n| {
         let text = format!(
-            "Older values, before snapshot {}, are not looked through.",
+            "Values before snapshot {} were not searched.",
             words::number(n)
         );
         view! { <p class="dim">{text}</p> }

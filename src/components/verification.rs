@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::glyph::{Glyph, Shape};
+use super::{
+    copy_hash::CopyHash,
+    glyph::{Glyph, Shape},
+};
 use crate::{
     api::AppError,
     domain::{
@@ -32,7 +35,7 @@ pub fn Verification(
     };
     view! {
         <div class="verification">
-            <button type="button" class="button" disabled=pending on:click=move |_| on_verify.run(())>{label}</button>
+            <button type="button" class="button" data-command="" disabled=pending on:click=move |_| on_verify.run(())>{label}</button>
             <div role="status" class="verification-said">{said}</div>
         </div>
     }
@@ -50,7 +53,8 @@ pub fn found(verified: Verified) -> AnyView {
             words::number(verified.checked.steps),
             words::number(verified.checked.snapshots)
         );
-        return view! { <span title=title>{words}</span>" "<span class="dim">{looked}</span> }
+        let hash = title.clone();
+        return view! { <span title=title>{words}</span>" "<CopyHash hash/>" "<span class="dim">{looked}</span> }
             .into_any();
     }
     let rest = verified.damages.len().saturating_sub(LISTED);

@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use super::{
-    frame::runs_of,
     glyph::{Glyph, Shape},
     time::{Ago, At, Moment},
+    top_bar::{runs_by, runs_of},
 };
 use crate::domain::{
     Time,
@@ -28,7 +28,7 @@ pub fn WorkersTable(
                 <tr role="row">
                     <th scope="col" role="columnheader" class="col-glyph"><span class="hidden">"Status"</span></th>
                     <th scope="col" role="columnheader" class="col-worker">"Worker"</th>
-                    <th scope="col" role="columnheader" class="col-agents">"Works for"</th>
+                    <th scope="col" role="columnheader" class="col-agents">"Agents"</th>
                     <th scope="col" role="columnheader">"Holds"</th>
                     <th scope="col" role="columnheader" class="col-refused">"Last refused write"</th>
                     <th scope="col" role="columnheader" class="col-heard">"Heard"</th>
@@ -44,10 +44,11 @@ pub fn WorkersTable(
 fn WorkerRow(worker: Worker, now: Time) -> impl IntoView {
     let doing = worker.doing(now);
     let (shape, label) = match doing {
-        Doing::Works => (Shape::Running, "Holds runs"),
-        Doing::Waits => (Shape::Pending, "Waits for work"),
-        Doing::Silent => (Shape::Cancelled, "Nothing heard lately"),
+        Doing::Works => (Shape::Running, "Working on runs"),
+        Doing::Waits => (Shape::Pending, "Polling for work"),
+        Doing::Silent => (Shape::Cancelled, "Not heard from lately"),
     };
+    let runs = runs_by(&worker.name);
     let code = [worker.version, worker.model].into_iter().flatten();
     let agents = worker.agents.into_iter().map(|agent| {
         let href = runs_of(&agent);
@@ -69,7 +70,7 @@ fn WorkerRow(worker: Worker, now: Time) -> impl IntoView {
         <tr class="worker-row" role="row">
             <td class="cell-glyph" role="cell"><Glyph shape label=label.to_owned()/></td>
             <td class="cell-worker" role="cell">
-                <b class="mono"><bdi>{worker.name}</bdi></b>
+                <a class="hold-run mono" href=runs data-row=""><b><bdi>{worker.name}</bdi></b></a>
                 <span class="under">{code.map(|it| view! { <bdi>{it}</bdi> }).collect_view()}</span>
             </td>
             <td class="cell-agents" role="cell"><ul>{agents.collect_view()}</ul></td>
@@ -109,8 +110,8 @@ fn Waiting(asks: Asks) -> impl IntoView {
         false => asks.agents.join(", "),
     };
     view! {
-        <p>"waits for work"</p>
-        <p class="under"><span>"asks for " <bdi>{what}</bdi></span><span>"Idle since " <Moment at=asks.since/></span></p>
+        <p>"Idle, polling for work"</p>
+        <p class="under"><span>"for " <bdi>{what}</bdi></span><span>"Idle since " <Moment at=asks.since/></span></p>
     }
     .into_any()
 }

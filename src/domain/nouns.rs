@@ -7,6 +7,8 @@ pub mod event;
 pub mod ids;
 pub mod integrity;
 pub mod lifetime;
+pub mod noted;
+pub mod ordered_json;
 pub mod run;
 #[cfg(test)]
 pub mod sample;

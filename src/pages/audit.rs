@@ -9,11 +9,12 @@ use super::{run::run_id, shell::Page};
 use crate::{
     api,
     components::{
-        frame::{Here, Section},
+        copy_hash::CopyHash,
         notice::{Notice, Refused},
         page_title::PageTitle,
         skeleton::Skeleton,
         time::Moment,
+        top_bar::{Here, Section},
     },
     domain::{
         nouns::audit::{AuditEntry, AuditKind, AuditPage as Entries, AuditQuery, AuditVerified},
@@ -93,7 +94,7 @@ pub fn AuditPage() -> impl IntoView {
                 <div class="audit-filter">
                     <a class="button" href=export rel="external" download="audit.jsonl">"Export JSON lines"</a>
                     {move || ready.get().then(|| view! {
-                        <button type="button" class="button" disabled=move || verify.pending().get() on:click=move |_| { verify.dispatch(()); }>
+                        <button type="button" class="button" data-command="" disabled=move || verify.pending().get() on:click=move |_| { verify.dispatch(()); }>
                             {move || if verify.pending().get() { "Verifying…" } else { "Verify the chain" }}
                         </button>
                     })}
@@ -109,13 +110,14 @@ pub fn AuditPage() -> impl IntoView {
     .into_any()
 }
 
-/// It can be compared with an exported head; it does not claim more.
+/// Says what the head is good for: to be compared with an exported one.
 #[component]
 fn Verified(found: AuditVerified) -> impl IntoView {
-    let short: String = found.head.to_string().chars().take(12).collect();
+    let hash = found.head.to_string();
+    let short: String = hash.chars().take(12).collect();
     match found.damaged {
-        None => view! { <p class="tone-committed">"Verified to entry "{words::number(found.entry)}", head "<b class="mono">{short}"…"</b></p> }.into_any(),
-        Some(entry) => view! { <p class="tone-crashed"><b>"Entry "{words::number(entry)}" does not fit what is before it."</b>" The chain holds to entry "{words::number(found.entry)}", head "<b class="mono">{short}"…"</b></p> }.into_any(),
+        None => view! { <p class="tone-committed">"Verified to entry "{words::number(found.entry)}", head "<b class="mono">{short}"…"</b>" "<CopyHash hash/></p> }.into_any(),
+        Some(entry) => view! { <p class="tone-crashed"><b>"Entry "{words::number(entry)}" does not match the entry before it."</b>" The chain holds to entry "{words::number(found.entry)}", head "<b class="mono">{short}"…"</b>" "<CopyHash hash/></p> }.into_any(),
     }
 }
 
@@ -165,7 +167,7 @@ fn Filters(query: Memo<AuditQuery>) -> impl IntoView {
 fn shown(page: Entries, query: &AuditQuery) -> impl IntoView {
     if page.entries.is_empty() {
         return view! {
-            <Notice title="No entry fits">
+            <Notice title="No matching entries">
                 <p>"What people do here is written down the moment they do it."</p>
                 <p><a class="button" href="/audit">"Show everything"</a></p>
             </Notice>

@@ -80,7 +80,7 @@ impl Deciding {
     }
 
     fn heard(self, sent: Sent, answer: Result<DecideAnswer, AppError>) {
-        // What stands in the way of an answer says nothing about the first request.
+        // An error of the question says nothing about the decision: it may have been carried out.
         let silent = |error: &AppError| {
             let code = error.0.code;
             error.outcome_unknown()

@@ -1,14 +1,14 @@
 //! `/runs/:id/diff`: any two states of a run, or one of it and one of another, beside each other.
 
+mod diff_url;
 mod keys;
-mod place;
 
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
 use self::{
+    diff_url::{DiffUrl, View},
     keys::DiffKeys,
-    place::{Place, View},
 };
 use super::{look::look, run::run_id, shell::Page};
 use crate::{
@@ -16,9 +16,9 @@ use crate::{
     components::{
         diff_view::{DiffRows, SideWords},
         excerpt::ExcerptBlock,
-        frame::{Crumb, Here},
         notice::Refused,
         page_title::PageTitle,
+        top_bar::{Crumb, Here},
     },
     domain::{
         RunId,
@@ -32,12 +32,12 @@ use crate::{
 
 type Answer = Result<(DiffSheet, Option<Excerpt>), AppError>;
 
-async fn read(id: String, place: Place) -> Answer {
+async fn read(id: String, url: DiffUrl) -> Answer {
     let run = run_id(&id)?;
-    let after = place.after.unwrap_or(0);
-    let sheet = api::diffs::read(run.clone(), place.query.clone(), after, place.find).await?;
-    let raw = match place.view {
-        View::Raw => Some(api::diffs::raw(run, place.query).await?),
+    let after = url.after.unwrap_or(0);
+    let sheet = api::diffs::read(run.clone(), url.query.clone(), after, url.find).await?;
+    let raw = match url.view {
+        View::Raw => Some(api::diffs::raw(run, url.query).await?),
         View::Tree | View::Side => None,
     };
     Ok((sheet, raw))
@@ -48,17 +48,14 @@ pub fn DiffPage() -> impl IntoView {
     let params = use_params_map();
     let query = use_query_map();
     let id = Memo::new(move |_| params.with(|it| it.get("id").unwrap_or_default()));
-    let place = Memo::new(move |_| query.with(Place::of));
-    let answer = Resource::new_blocking(
-        move || (id.get(), place.get()),
-        |(id, place)| read(id, place),
-    );
+    let url = Memo::new(move |_| query.with(DiffUrl::of));
+    let answer = Resource::new_blocking(move || (id.get(), url.get()), |(id, url)| read(id, url));
     let crumbs = Signal::derive(move || Crumb::to_run(None, &id.get(), Some("Diff")));
     view! {
         <Page here=Here::BelowRuns crumbs>
             <main id="main" class="diff-page" tabindex="-1">
-                <Transition fallback=|| view! { <p class="loading" role="status">"Reading…"</p> }>
-                    <Shown answer place/>
+                <Transition fallback=|| view! { <p class="loading" role="status">"Loading…"</p> }>
+                    <Shown answer url/>
                 </Transition>
             </main>
         </Page>
@@ -68,12 +65,12 @@ pub fn DiffPage() -> impl IntoView {
 
 /// Below `Transition`, where resources may be read.
 #[component]
-fn Shown(answer: Resource<Answer>, place: Memo<Place>) -> impl IntoView {
+fn Shown(answer: Resource<Answer>, url: Memo<DiffUrl>) -> impl IntoView {
     move || {
         answer.get().map(|answer| match answer {
             Ok((sheet, raw)) => {
-                let place = place.get_untracked();
-                view! { <Compared sheet raw place/> }.into_any()
+                let url = url.get_untracked();
+                view! { <Compared sheet raw url/> }.into_any()
             }
             Err(error) => view! { <PageTitle text="Diff · Step47"/><Refused error/> }.into_any(),
         })
@@ -81,15 +78,15 @@ fn Shown(answer: Resource<Answer>, place: Memo<Place>) -> impl IntoView {
 }
 
 #[component]
-fn Compared(sheet: DiffSheet, raw: Option<Excerpt>, place: Place) -> impl IntoView {
+fn Compared(sheet: DiffSheet, raw: Option<Excerpt>, url: DiffUrl) -> impl IntoView {
     let run = sheet.from.run.clone();
-    let place = Place {
+    let url = DiffUrl {
         query: crate::domain::views::diff_sheet::DiffQuery {
             from: Some(sheet.from.snapshot),
             to: Some(sheet.to.snapshot),
-            other: place.query.other,
+            other: url.query.other,
         },
-        ..place
+        ..url
     };
     let two = sheet.from.run != sheet.to.run;
     let title = format!(
@@ -104,14 +101,14 @@ fn Compared(sheet: DiffSheet, raw: Option<Excerpt>, place: Place) -> impl IntoVi
         format!("/runs/{of_step}?step={seq}&tab=diff")
     }));
     let next = sheet.page.next.map(|after| {
-        let href = place.with_after(Some(after)).href(&run);
+        let href = url.with_after(Some(after)).href(&run);
         view! { <a class="button" href=href rel="next">"Further changes"</a> }
     });
-    let back = (place.after.unwrap_or(0) > 0).then(|| {
-        let href = place.with_after(None).href(&run);
+    let back = (url.after.unwrap_or(0) > 0).then(|| {
+        let href = url.with_after(None).href(&run);
         view! { <a class="button" href=href>"First changes"</a> }
     });
-    let body = match (place.view, raw) {
+    let body = match (url.view, raw) {
         (View::Raw, Some(raw)) => {
             view! { <ExcerptBlock title="changes" excerpt=Some(raw)/> }.into_any()
         }
@@ -131,7 +128,7 @@ fn Compared(sheet: DiffSheet, raw: Option<Excerpt>, place: Place) -> impl IntoVi
                 <span class="dim">{format!(" {} → {}", words::size(from.bytes), words::size(to.bytes))}</span>
             </p>
         </header>
-        <Choose run=run.clone() place=place.clone() from to/>
+        <Choose run=run.clone() url=url.clone() from to/>
         <section class="diff-box" aria-label="Changes">
             <header class="diff-head">
                 <p class="diff-totals">
@@ -140,7 +137,7 @@ fn Compared(sheet: DiffSheet, raw: Option<Excerpt>, place: Place) -> impl IntoVi
                     <span class="dim">{moved}</span>
                 </p>
                 <p class="dim diff-hint"><kbd>"["</kbd>" "<kbd>"]"</kbd>" previous, next change"</p>
-                <Views run=run.clone() place/>
+                <Views run=run.clone() url/>
             </header>
             {body}
         </section>
@@ -150,12 +147,12 @@ fn Compared(sheet: DiffSheet, raw: Option<Excerpt>, place: Place) -> impl IntoVi
 }
 
 #[component]
-fn Views(run: RunId, place: Place) -> impl IntoView {
+fn Views(run: RunId, url: DiffUrl) -> impl IntoView {
     let link = move |(view, name): (View, &'static str)| {
-        let here = (place.view == view).then_some("true");
-        let to = Place {
+        let here = (url.view == view).then_some("true");
+        let to = DiffUrl {
             view,
-            ..place.clone()
+            ..url.clone()
         };
         view! { <a class="segment" href=to.href(&run) aria-current=here>{name}</a> }
     };
@@ -172,17 +169,17 @@ fn Views(run: RunId, place: Place) -> impl IntoView {
 
 /// Which two states, and what is looked for; works without WASM.
 #[component]
-fn Choose(run: RunId, place: Place, from: Side, to: Side) -> impl IntoView {
-    let earlier = Place::between(from.snapshot - 1, from.snapshot);
-    let later = Place::between(to.snapshot, to.snapshot + 1);
+fn Choose(run: RunId, url: DiffUrl, from: Side, to: Side) -> impl IntoView {
+    let earlier = DiffUrl::between(from.snapshot - 1, from.snapshot);
+    let later = DiffUrl::between(to.snapshot, to.snapshot + 1);
     let same = from.run == to.run;
     let earlier = (same && from.snapshot > 0).then(|| {
-        view! { <a class="button" href=earlier.href(&run)>"Change before"</a> }
+        view! { <a class="button" href=earlier.href(&run)>"Previous change"</a> }
     });
     let later = (same && to.snapshot < to.newest).then(|| {
-        view! { <a class="button" href=later.href(&run)>"Change after"</a> }
+        view! { <a class="button" href=later.href(&run)>"Next change"</a> }
     });
-    let view = place.view.as_str();
+    let view = url.view.as_str();
     view! {
         <form class="diff-choose" method="get" action=format!("/runs/{run}/diff")>
             <label>"from snapshot "
@@ -191,12 +188,12 @@ fn Choose(run: RunId, place: Place, from: Side, to: Side) -> impl IntoView {
             <label>"to "
                 <input class="input" type="number" name="to" min="0" value=to.snapshot/>
             </label>
-            <label>"of another run "
+            <label>"in run "
                 <input class="input" type="text" name="other" maxlength="128" placeholder="a fork or any run's id"
-                    value=place.query.other.map(|it| it.to_string())/>
+                    value=url.query.other.map(|it| it.to_string())/>
             </label>
-            <label>"holding "
-                <input id="search-changes" class="input" type="search" name="find" placeholder="text or path" value=place.find/>
+            <label>"containing "
+                <input id="search-changes" class="input" type="search" name="find" placeholder="text or path" value=url.find/>
             </label>
             <input type="hidden" name="view" value=view/>
             <button class="button" type="submit">"Compare"</button>

@@ -15,9 +15,9 @@ use super::{
 use crate::{
     api,
     components::{
-        frame::{Crumb, Here},
         page_title::PageTitle,
         run_row,
+        top_bar::{Crumb, Here},
     },
     live::Follow,
 };
@@ -53,7 +53,7 @@ pub fn EditPage() -> impl IntoView {
     view! {
         <Page here=Here::BelowRuns crumbs>
             <main id="main" class="main" tabindex="-1">
-                <Transition fallback=|| view! { <p class="loading" role="status">"Reading…"</p> }>{body}</Transition>
+                <Transition fallback=|| view! { <p class="loading" role="status">"Loading…"</p> }>{body}</Transition>
             </main>
         </Page>
     }

@@ -34,7 +34,7 @@ pub fn finder() -> (Callback<String>, Signal<Vec<Run>>) {
                         limit: MOST,
                         ..RunQuery::default().search(&text)
                     };
-                    // What cannot be read now is found again with the next letter.
+                    // A failed read leaves the palette as it is: the next letter reads again.
                     let runs = api::runs::list(query).await.map(|page| page.value.runs);
                     if still(&text) {
                         found.try_set(runs.unwrap_or_default());

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use leptos::{prelude::*, task::spawn_local};
+use leptos::{ev, prelude::*, task::spawn_local, wasm_bindgen::JsCast as _, web_sys::Element};
 use leptos_router::{hooks::use_query_map, params::ParamsMap};
 
 use super::{
@@ -16,14 +16,16 @@ use crate::{
         answer::Answer,
         changes::Changes,
         excerpt::ExcerptBlock,
-        frame::{Here, Section},
         glyph::{Glyph, Shape},
+        keyboard, next_field,
         notice::{Notice, Refused},
         page_title::PageTitle,
+        refusal::Refusal,
         time::Ago,
+        top_bar::{Here, Section},
     },
     domain::{
-        Action, AsOf, DecisionKind, RunId,
+        Action, AsOf, RunId,
         diff::Change,
         views::{
             inbox::{InboxItem, InboxPage as Questions},
@@ -31,7 +33,7 @@ use crate::{
             words,
         },
     },
-    live::{Connection, Follow, Live, Message, Soon},
+    live::{Connection, Follow, Live, Message, Throttle},
 };
 
 type Key = (RunId, i64);
@@ -91,7 +93,7 @@ pub fn InboxPage() -> impl IntoView {
     let cursor = Memo::new(move |_| params.with(|it| it.get("cursor")));
     let read = Resource::new_blocking(move || cursor.get(), api::decisions::inbox);
     let live = expect_context::<Live>();
-    let again = Soon::patiently(live, move || read.refetch());
+    let again = Throttle::patiently(live, move || read.refetch());
     live.listen(move |message| match message {
         Message::Frame(frame) if frame.counts.is_some() => again.ask(),
         Message::Frame(_) => {}
@@ -112,9 +114,9 @@ pub fn InboxPage() -> impl IntoView {
             <main id="main" class="main" tabindex="-1">
                 <header class="page-head">
                     <h1>"Inbox"</h1>
-                    <p class="dim">"what waits for an answer, oldest first"</p>
+                    <p class="dim">"questions waiting for an answer, oldest first"</p>
                 </header>
-                <Transition fallback=|| view! { <p class="loading" role="status">"Reading…"</p> }>
+                <Transition fallback=|| view! { <p class="loading" role="status">"Loading…"</p> }>
                     <Body read cursor/>
                 </Transition>
             </main>
@@ -151,14 +153,14 @@ fn Body(
         })
     };
     move || {
-        // Read first: it fills what is shown.
+        // `read` first: reading it fills the list of questions.
         if let Some(error) = refused.get() {
             return view! { <Refused error/> }.into_any();
         }
         view! {
             {move || event().map(|event| view! { <Follow event/> })}
             {move || empty().then(|| view! {
-                <Notice title="Nothing waits for an answer">
+                <Notice title="Nothing is waiting for an answer">
                     <p>"A question appears here the moment an agent reaches a gate."</p>
                     <p><a class="button" href="/?view=needs">"Show what else needs you"</a></p>
                 </Notice>
@@ -192,6 +194,18 @@ fn damaged_question((run, seq): Key) -> AnyView {
     .into_any()
 }
 
+/// Ctrl or Cmd with Enter anywhere in a question goes to its answer; what is inside the answer sends it.
+fn to_answer(event: ev::KeyboardEvent) {
+    if !keyboard::sends(&event) {
+        return;
+    }
+    let place = event.current_target();
+    let place = place.and_then(|it| it.dyn_into::<Element>().ok());
+    if let Some(form) = place.and_then(|it| it.query_selector("form").ok().flatten()) {
+        next_field::to_missing(&form);
+    }
+}
+
 #[component]
 fn Question(item: InboxItem, shown: Shown) -> impl IntoView {
     let shell = expect_context::<Shell>();
@@ -208,9 +222,9 @@ fn Question(item: InboxItem, shown: Shown) -> impl IntoView {
         let mine = mine.clone();
         Memo::new(move |_| shown.gone.with(|gone| gone.contains(&mine)))
     };
-    let answered = RwSignal::new(None::<DecisionKind>);
+    let answered = RwSignal::new(None::<String>);
     let deciding = Deciding::new(
-        move |answer| answered.set(Some(answer.decision.kind)),
+        move |answer| answered.set(Some(words::you_decided(&answer.decision))),
         || {},
     );
     let run = StoredValue::new(item.run.clone());
@@ -223,9 +237,9 @@ fn Question(item: InboxItem, shown: Shown) -> impl IntoView {
     let labelled = heading.clone();
     let (gate, seq) = (item.gate.clone(), item.seq);
     let settled = move || match (answered.get(), is_gone.get()) {
-        (Some(kind), _) => Some(format!("You {}.", words::decided(kind))),
+        (Some(said), _) => Some(said),
         (None, true) => {
-            Some("It no longer waits: someone decided, or the run moved on.".to_owned())
+            Some("No longer waiting: someone answered, or the run moved on.".to_owned())
         }
         _ => None,
     };
@@ -239,11 +253,11 @@ fn Question(item: InboxItem, shown: Shown) -> impl IntoView {
                 <Answer gate=gate.clone() step=seq version id=id.clone() busy=deciding.busy refused=deciding.refused on_decide/>
             }
             .into_any(),
-            false => view! { <p class="dim">"View only. Ask an operator to decide."</p> }.into_any(),
+            false => view! { <p class="dim">{words::VIEW_ONLY}</p> }.into_any(),
         })
     };
     view! {
-        <article class="question" aria-labelledby=labelled tabindex="-1" data-home="">
+        <article class="question" aria-labelledby=labelled tabindex="-1" data-home="" on:keydown=to_answer>
             <div class="question-head">
                 <Glyph shape=Shape::Waiting/>
                 <a href=href data-row=""><b><bdi>{title}</bdi></b></a>
@@ -254,6 +268,7 @@ fn Question(item: InboxItem, shown: Shown) -> impl IntoView {
             <ExcerptBlock title="context" excerpt=context/>
             {item.change.map(|(from, to)| view! { <LedHere run=item.run.clone() from to/> })}
             {answer}
+            {move || settled().and_then(|_| deciding.refused.get()).map(|error| view! { <Refusal error/> })}
             {move || settled().map(|said| view! { <p role="status"><b>{said}</b></p> })}
         </article>
     }

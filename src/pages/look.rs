@@ -27,7 +27,7 @@ pub fn look(step: Callback<i64, String>) -> Look {
     }
 }
 
-/// The one who asked may be gone when the answer comes.
+/// The view that asked may be gone when the answer comes, and its signal with it.
 fn tell<T: Send + Sync + 'static>(
     into: Answer<T>,
     answer: impl Future<Output = Result<T, AppError>> + 'static,

@@ -6,7 +6,7 @@ pub mod diff;
 pub mod edit;
 mod finder;
 pub mod inbox;
-pub mod kept;
+pub mod last_answer;
 pub mod look;
 pub mod not_found;
 pub mod resume;

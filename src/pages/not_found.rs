@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::shell::Page;
-use crate::components::{frame::Here, notice::Notice, page_title::PageTitle};
+use crate::components::{notice::Notice, page_title::PageTitle, top_bar::Here};
 
 /// Says 404 to whoever asked, when the page is rendered on the server.
 pub fn say_not_found() {

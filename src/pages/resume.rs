@@ -14,12 +14,12 @@ use super::{
 use crate::{
     api,
     components::{
-        frame::{Crumb, Here},
         notice::Refused,
         page_title::PageTitle,
         plan::{Elsewhere, PlanView},
         run_row,
         toast::Toasts,
+        top_bar::{Crumb, Here},
     },
     domain::{Action, DecisionKind, RunId, rules::plan::PlanQuery},
     live::Follow,
@@ -63,7 +63,7 @@ pub fn ResumePage() -> impl IntoView {
     view! {
         <Page here=Here::BelowRuns crumbs>
             <main id="main" class="main" tabindex="-1">
-                <Transition fallback=|| view! { <p class="loading" role="status">"Reading…"</p> }>{body}</Transition>
+                <Transition fallback=|| view! { <p class="loading" role="status">"Loading…"</p> }>{body}</Transition>
             </main>
         </Page>
     }
@@ -124,7 +124,7 @@ pub fn ResumeSheet(
         })
     };
     view! {
-        <Transition fallback=|| view! { <p class="loading" role="status">"Reading the plan…"</p> }>{body}</Transition>
+        <Transition fallback=|| view! { <p class="loading" role="status">"Loading the plan…"</p> }>{body}</Transition>
     }
     .into_any()
 }

@@ -2,6 +2,7 @@
 
 mod board;
 mod filter;
+mod keys;
 mod matching;
 mod older;
 mod spot;
@@ -14,8 +15,9 @@ use leptos::{prelude::*, task::spawn_local};
 use leptos_router::{NavigateOptions, components::Redirect, hooks::use_query_map};
 
 use self::{
-    board::{Board, Place, belongs_in_list},
+    board::{Board, BoardSection, belongs_in_list},
     filter::Filter,
+    keys::ListKeys,
     matching::SelectMatching,
     older::Older,
 };
@@ -71,6 +73,7 @@ pub fn RunsPage() -> impl IntoView {
         <Page search>
             <div class="columns">
                 <PageTitle text="Runs · Step47"/>
+                <ListKeys/>
                 <Transition>{sidebar}</Transition>
                 <main id="main" class="main" tabindex="-1">
                     <h1 class="hidden">"Runs"</h1>
@@ -185,7 +188,7 @@ async fn decide_some(order: &Ordered, some: &[(RunId, i64)]) -> Vec<Decided> {
 
 #[component]
 fn Loading() -> impl IntoView {
-    view! { <p class="loading" role="status">"Reading…"</p> }.into_any()
+    view! { <p class="loading" role="status">"Loading…"</p> }.into_any()
 }
 
 /// What the list is narrowed to, each with a way back.
@@ -223,12 +226,13 @@ fn needs_view(
         Ok(AsOf { event, value }) => (event, value),
         Err(error) => return view! { <Refused error/> }.into_any(),
     };
-    board.shown(Place::NeedsYou);
+    board.shown(BoardSection::NeedsYou);
     let shell = expect_context::<Shell>();
-    let rows = needs
-        .runs
-        .into_iter()
-        .map(|run| board.row(Place::NeedsYou, event, run));
+    let mut about: BTreeMap<_, _> = needs.about.into_iter().collect();
+    let rows = needs.runs.into_iter().map(|run| {
+        let about = about.remove(&run.id);
+        (board.row(BoardSection::NeedsYou, event, run), about)
+    });
     let causes = needs.causes.into_iter().map(|cause| {
         let href = Filter::alike(&cause.alike).href();
         (cause, href)
@@ -237,10 +241,11 @@ fn needs_view(
         <Follow event/>
         <NeedsYouSection
             rows=rows.collect()
+            may=Signal::derive(move || shell.may(Action::Decide))
             causes=causes.collect()
             more=needs.more
             total=Signal::derive(move || shell.needs())
-            fresh=board.fresh(Place::NeedsYou)
+            fresh=board.fresh(BoardSection::NeedsYou)
             on_show=Callback::new(move |()| read.refetch())
             selection
         />
@@ -260,7 +265,7 @@ fn list_view(
         Ok(AsOf { event, value }) => (event, value),
         Err(error) => return view! { <Refused error/> }.into_any(),
     };
-    board.shown(Place::List);
+    board.shown(BoardSection::List);
     let last = page.runs.last().filter(|_| page.next.is_some());
     board.ends_at(last.map(|run| run.created_at));
     let empty = page.runs.is_empty();
@@ -277,7 +282,7 @@ fn list_view(
         .into_iter()
         .filter(|run| !plain || belongs_in_list(&query, run));
     let rows = listed
-        .map(|run| board.row(Place::List, event, run))
+        .map(|run| board.row(BoardSection::List, event, run))
         .collect::<Vec<_>>();
     let top = Filter {
         cursor: None,
@@ -291,7 +296,7 @@ fn list_view(
         <Follow event/>
         {group.map(|first| view! {
             <p class="group-bar">
-                "These runs stopped alike. Resume one first and see whether it goes on; then the rest whose effects are known. "
+                "These runs stopped for the same reason. Resume one first and see whether it goes on, then the others whose effects are known. "
                 <a class="button" href=first>"Resume one first…"</a>" "
                 <SelectMatching query=matching.clone() size selection/>
             </p>
@@ -306,8 +311,8 @@ fn list_view(
         <RunsTable
             rows
             older=older.runs()
-            follow=Callback::new(move |run| board.row(Place::List, event, run))
-            fresh=board.fresh(Place::List)
+            follow=Callback::new(move |run| board.row(BoardSection::List, event, run))
+            fresh=board.fresh(BoardSection::List)
             on_show=Callback::new(move |()| read.refetch())
             selection
         />
@@ -321,7 +326,7 @@ fn list_view(
     .into_any()
 }
 
-/// A status that there is not finds nothing: the page says which there are.
+/// An unknown status in the URL finds nothing: the page says which statuses there are.
 fn no_such_status(word: &str) -> AnyView {
     let known: Vec<_> = RunStatus::ALL.iter().map(|it| it.as_str()).collect();
     view! {
@@ -336,7 +341,7 @@ fn no_such_status(word: &str) -> AnyView {
 fn Nothing(filtered: bool) -> impl IntoView {
     if filtered {
         view! {
-            <Notice title="No run fits">
+            <Notice title="No matching runs">
                 <p>"Search finds words of titles, ids, step names and errors by their beginning, and step keys; " <code>"status:"</code> ", " <code>"agent:"</code> ", " <code>"label:key:value"</code> " and " <code>"key:"</code> " narrow it."</p>
                 <p><a class="button" href="/">"Show all runs"</a></p>
             </Notice>

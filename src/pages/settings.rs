@@ -1,6 +1,7 @@
 //! `/settings`: people and tokens for admins, what this browser shows and how, where the store stands.
 
 mod everything;
+mod noted;
 
 use leptos::prelude::*;
 use leptos_router::{
@@ -8,7 +9,7 @@ use leptos_router::{
     hooks::{use_navigate, use_query_map},
 };
 
-use self::everything::VerifyEverything;
+use self::{everything::VerifyEverything, noted::CompareHead};
 use super::shell::Page;
 use crate::{
     api::{self, AppError, access::Outcome},
@@ -16,7 +17,6 @@ use crate::{
         access_form::{ChangeForm, Given},
         appearance::Appearance,
         dialog::Dialog,
-        frame::{Here, Section},
         integrity::IntegrityFacts,
         notice::Refused,
         page_title::PageTitle,
@@ -24,6 +24,7 @@ use crate::{
         sessions::Sessions,
         skeleton::Skeleton,
         toast::Toasts,
+        top_bar::{Here, Section},
     },
     domain::nouns::access::{AccessSheet, Change, Changed, Managed},
 };
@@ -56,7 +57,7 @@ impl Access {
             };
             sheet.refetch();
             match answer {
-                Ok(Changed::Disabled { name }) => toasts.say(format!("{name} is shut out")),
+                Ok(Changed::Disabled { name }) => toasts.say(format!("{name} is disabled")),
                 Ok(Changed::Revoked) => toasts.say("The token is revoked"),
                 _ => {}
             }
@@ -93,7 +94,7 @@ pub fn SettingsPage() -> impl IntoView {
     let sessions = move || {
         Some(match sessions.get()? {
             Ok(sessions) if sessions.is_empty() => {
-                view! { <p class="dim">"You came in with a token, not with a session."</p> }
+                view! { <p class="dim">"You signed in with a token, not with a session."</p> }
                     .into_any()
             }
             Ok(sessions) => view! { <Sessions sessions/> }.into_any(),
@@ -133,6 +134,7 @@ pub fn SettingsPage() -> impl IntoView {
                     <h2 id="integrity">"Integrity"</h2>
                     <div class="setting-body">
                         <Transition fallback=|| view! { <Skeleton rows=2/> }>{integrity}</Transition>
+                        <CompareHead/>
                         <Transition><VerifyEverything/></Transition>
                     </div>
                 </section>

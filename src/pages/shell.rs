@@ -7,21 +7,21 @@ use crate::{
     api::{self, AppError},
     components::{
         badge::Badge,
-        frame::{Crumb, Here, Section, TopBar},
         notify::{LOOK_EVERY, Notify},
         palette::Palette,
         time::Clock,
+        top_bar::{Crumb, Here, Section, TopBar},
         trouble_banner::TroubleBanner,
     },
     domain::{Action, AsOf, Counts, Principal, Trouble},
-    live::{Connection, Follow, Live, Message, Soon},
+    live::{Connection, Follow, Live, Message, Throttle},
 };
 
 #[derive(Clone, Copy)]
 pub struct Shell {
     me: Resource<Result<Principal, AppError>>,
     counts: Resource<Result<AsOf<Counts>, AppError>>,
-    /// As the last frame told them.
+    /// The counts of the last frame.
     told: RwSignal<Option<AsOf<Counts>>>,
     /// What keeps the store from writing: as the page was made, and as was heard since.
     trouble: Resource<Result<Option<Trouble>, AppError>>,
@@ -35,7 +35,7 @@ impl Shell {
         let told = RwSignal::new(None);
         let trouble = Resource::new_blocking(|| (), |()| api::session::trouble());
         let troubled = RwSignal::new(None);
-        let again = Soon::patiently(live, move || counts.refetch());
+        let again = Throttle::patiently(live, move || counts.refetch());
         live.listen(move |message| match message {
             Message::Frame(frame) => {
                 if let Some(value) = frame.counts.clone() {
@@ -96,8 +96,8 @@ fn look_for_news() {
         }
         let look = move || {
             spawn_local(async move {
-                if let Ok(needs) = api::runs::needs_you(true).await {
-                    notify.compare(&needs.value);
+                if let Ok(newest) = api::runs::newest_in_need().await {
+                    notify.compare(&newest);
                 }
             });
         };

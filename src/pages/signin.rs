@@ -69,7 +69,7 @@ fn HowTo(error: Option<String>) -> impl IntoView {
     view! {
         <h1>{title}</h1>
         {why.map(|why| view! { <p role="alert">{why}</p> })}
-        <p>"There are no passwords here. An admin makes you a personal link on the settings page; whoever runs the server also on its command line:"</p>
+        <p>"There are no passwords here. An admin makes you a personal link on the Settings page, or whoever runs the server makes one on its command line:"</p>
         <pre class="command" tabindex="0"><code>"step47 user add NAME --role operator"</code></pre>
         <p class="dim">"Roles: viewer reads, operator also decides, admin also manages people and tokens."</p>
     }

@@ -5,14 +5,14 @@ use std::time::Duration;
 use leptos::{prelude::*, web_sys::VisibilityState};
 use leptos_router::{hooks::use_query_map, params::ParamsMap};
 
-use super::{kept::Kept, shell::Page};
+use super::{last_answer::LastAnswer, shell::Page};
 use crate::{
     api::{self, AppError},
     components::{
-        frame::{Here, Section},
         notice::{Notice, Refused},
         page_title::PageTitle,
         skeleton::Skeleton,
+        top_bar::{Here, Section},
         workers_table::WorkersTable,
     },
     domain::nouns::worker::{Doing, WorkerPage},
@@ -26,7 +26,7 @@ pub fn WorkersPage() -> impl IntoView {
     let params = use_query_map();
     let cursor = Memo::new(move |_| params.with(|it| it.get("cursor")));
     let page = Resource::new_blocking(move || cursor.get(), api::workers::page);
-    let last = Kept::default();
+    let last = LastAnswer::default();
     Effect::new(move || {
         let again = move || {
             if document().visibility_state() == VisibilityState::Visible {
@@ -52,7 +52,7 @@ pub fn WorkersPage() -> impl IntoView {
             <main id="main" class="main" tabindex="-1">
                 <header class="page-head">
                     <h1>"Workers"</h1>
-                    <p class="dim">"heard of in the last 7 days · a silent worker is not a dead one"</p>
+                    <p class="dim">"heard from in the last 7 days · a silent worker may still be working"</p>
                 </header>
                 <Transition fallback=|| view! { <Skeleton rows=6/> }>{body}</Transition>
             </main>
@@ -83,8 +83,8 @@ fn shown(answer: Result<WorkerPage, AppError>, further: bool) -> AnyView {
     view! {
         <WorkersTable workers now/>
         <nav class="pager" aria-label="Pages of the list">
-            {further.then(|| view! { <a class="button" href="/workers">"Heard last"</a> })}
-            {next.map(|href| view! { <a class="button" href=href rel="next">"Heard before"</a> })}
+            {further.then(|| view! { <a class="button" href="/workers">"Latest"</a> })}
+            {next.map(|href| view! { <a class="button" href=href rel="next">"Earlier"</a> })}
         </nav>
     }
     .into_any()
@@ -93,7 +93,7 @@ fn shown(answer: Result<WorkerPage, AppError>, further: bool) -> AnyView {
 #[component]
 fn Nobody() -> impl IntoView {
     view! {
-        <Notice title="No worker has been heard of">
+        <Notice title="No workers yet">
             <p>"A worker appears here when it asks for work or takes a run."</p>
             <p><code>"POST /v1/claims"</code> " asks for any run that may be worked on; the Rust SDK's worker loop does so."</p>
         </Notice>

@@ -27,7 +27,7 @@ pub async fn export(
     Extension(who): Extension<Option<Principal>>,
     Query(query): Query<AuditQuery>,
 ) -> Result<Response, Refusal> {
-    // What cannot be read at all is an answer of its own; later trouble cuts the stream off.
+    // If the first page cannot be read, the answer is a refusal; later trouble can only cut the stream off.
     app.store.audit_onward(0, 1).await?;
     if let Some(who) = who {
         let entry = audit::by(

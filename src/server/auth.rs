@@ -91,7 +91,7 @@ async fn admit(
         (Door::Needs(_), None) => Err(unauthorized(token)),
         (Door::Page(action) | Door::Needs(action), Some(who)) => permit(who, action).map(|()| None),
     };
-    // Who is nobody hears that first.
+    // A caller without the right hears that before the request's origin is judged.
     let allowed = allowed.and_then(|elsewhere| ours.map(|()| elsewhere));
     if let (Err(problem), Some(who)) = (&allowed, &principal) {
         let (about, entry) = refused(who, request, problem);

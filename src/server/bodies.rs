@@ -29,6 +29,9 @@ use crate::domain::{Code, Problem, nouns::access::Principal};
 
 /// This much of a body gives it one second more.
 const PACE: u64 = 256 << 10;
+/// Counted for each value of a long body, beside its bytes. The largest body with the most values then fits into one
+/// holder's share of the default budget, once.
+const VALUE: usize = 64;
 /// A sender that was refused and pauses this long is not waited for: it reads the answer, or is gone.
 const DRAIN: Duration = Duration::from_secs(1);
 
@@ -58,9 +61,11 @@ pub async fn meter(State(app): State<App>, request: Request, next: Next) -> Resp
         refused: None,
     })));
     let (body_max, time) = (app.limits.body_max, app.limits.connections.body());
+    let mut request = request;
+    request.extensions_mut().insert(tally.clone());
     let metered = request.map(|body| Body::new(Metered::new(body, tally.clone(), body_max, time)));
     let response = next.run(metered).await;
-    // The reader saw a body that broke off. Why it did is known here.
+    // The handler saw a body that broke off and answered so. The reason known here is sent instead.
     match tally.lock().refused.take() {
         Some(problem) => Refusal(problem).into_response(),
         None => response,
@@ -69,7 +74,7 @@ pub async fn meter(State(app): State<App>, request: Request, next: Next) -> Resp
 
 /// What a body holds; given back when the request is answered.
 #[derive(Clone)]
-struct Tally(Arc<Mutex<Count>>);
+pub struct Tally(Arc<Mutex<Count>>);
 
 struct Count {
     seat: Seat<String>,
@@ -77,6 +82,13 @@ struct Count {
 }
 
 impl Tally {
+    /// What its values will take beside its bytes; given back with them.
+    pub fn holds(&self, values: usize) -> Result<(), Problem> {
+        let mut count = self.lock();
+        let held = count.seat.more(values * VALUE);
+        held.map_err(|full| count.seat.problem(full))
+    }
+
     fn lock(&self) -> MutexGuard<'_, Count> {
         self.0.lock().unwrap_or_else(|it| it.into_inner())
     }
@@ -177,7 +189,7 @@ impl hyper::body::Body for Metered {
             {
                 this.count(data.len());
             }
-            // A drip of bytes is late as well.
+            // A sender that drips bytes is late, too: the deadline is checked after each of them.
             let deadline = this.deadline();
             if deadline <= Instant::now() {
                 return Poll::Ready(Some(Err(this.late())));

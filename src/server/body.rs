@@ -9,8 +9,9 @@ use axum::{
 };
 use futures::StreamExt;
 use serde::de::DeserializeOwned;
+use std::time::{Duration, Instant};
 
-use super::{App, problem::Refusal};
+use super::{App, auth::unauthorized, bodies::Tally, problem::Refusal};
 use crate::aside::{LONG, aside};
 use crate::domain::{
     Code, Hash, Problem, RunId,
@@ -20,6 +21,10 @@ use crate::domain::{
         protocol::{Check, OBJECTS},
     },
 };
+use crate::store::access::Credential;
+
+/// A body that is read within this time is its sender's, as the credentials before it say.
+const AT_ONCE: Duration = Duration::from_millis(100);
 
 /// A JSON body within the protocol's limits.
 pub struct Strict<T> {
@@ -33,18 +38,23 @@ impl<T: DeserializeOwned + Check> FromRequest<App> for Strict<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
         let limit = app.limits.body_max;
-        let bytes = read(request.into_body(), limit).await?;
+        let sender = request.extensions().get::<Credential>().copied();
+        let tally = request.extensions().get::<Tally>().cloned();
+        let bytes = read_from(sender, request.into_body(), app, limit).await?;
         let values_max = app.limits.values_max;
         Ok(match bytes.len() > LONG {
-            true => aside(|| Self::parsed(&bytes, values_max)).await?,
-            false => Self::parsed(&bytes, values_max)?,
+            true => aside(|| Self::parsed(&bytes, values_max, tally.as_ref())).await?,
+            false => Self::parsed(&bytes, values_max, None)?,
         })
     }
 }
 
 impl<T: DeserializeOwned + Check> Strict<T> {
-    fn parsed(bytes: &[u8], values_max: usize) -> Result<Self, Problem> {
-        let body: T = parse(bytes, values_max)?;
+    /// A long body is counted by its values before they are made: small ones take many times their bytes.
+    fn parsed(bytes: &[u8], values_max: usize, tally: Option<&Tally>) -> Result<Self, Problem> {
+        let values = json::check(bytes, OBJECTS, values_max)?;
+        tally.map_or(Ok(()), |tally| tally.holds(values))?;
+        let body: T = made_of(bytes)?;
         body.check()?;
         Ok(Self {
             body,
@@ -73,9 +83,28 @@ async fn read(body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
     }
 }
 
+/// Reads a body. Who took long to send it may have been shut out meanwhile, and is asked for again.
+async fn read_from(
+    sender: Option<Credential>,
+    body: Body,
+    app: &App,
+    limit: usize,
+) -> Result<Vec<u8>, Problem> {
+    let began = Instant::now();
+    let bytes = read(body, limit).await?;
+    match sender.filter(|_| began.elapsed() > AT_ONCE) {
+        Some(sender) => match app.access.principal(&app.store, sender).await {
+            Ok(Some(_)) => Ok(bytes),
+            Ok(None) => Err(unauthorized(true)),
+            Err(error) => Err(error.problem()),
+        },
+        None => Ok(bytes),
+    }
+}
+
 /// Makes sure that what a signed-in reader sends with a form or to a server function is within the limit, before anything looks
-/// at it; the default of the extractors is far below the state that an editor may save. `/v1` reads its bodies itself, and
-/// who is nobody has that small default.
+/// at it; the default of the extractors is far below the state that an editor may save. `/v1` reads its bodies itself. A
+/// caller who is not signed in has the small default.
 pub async fn within_limit(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let known = request.extensions().get::<Option<Principal>>();
     let known = known.is_some_and(Option::is_some);
@@ -83,7 +112,8 @@ pub async fn within_limit(State(app): State<App>, mut request: Request, next: Ne
         return next.run(request).await;
     }
     let body = std::mem::take(request.body_mut());
-    match read(body, app.limits.body_max).await {
+    let sender = request.extensions().get::<Credential>().copied();
+    match read_from(sender, body, &app, app.limits.body_max).await {
         Ok(bytes) => {
             *request.body_mut() = bytes.into();
             DefaultBodyLimit::disable().apply(&mut request);
@@ -96,6 +126,11 @@ pub async fn within_limit(State(app): State<App>, mut request: Request, next: Ne
 /// JSON as the protocol accepts it; what is wrong is named by its place.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8], values_max: usize) -> Result<T, Problem> {
     json::check(bytes, OBJECTS, values_max)?;
+    made_of(bytes)
+}
+
+/// What was checked, as the protocol's type.
+fn made_of<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     parser.disable_recursion_limit();
     let body = serde_path_to_error::deserialize(&mut parser).map_err(|error| {

@@ -28,11 +28,11 @@ pub fn page(problem: &Problem) -> Response {
     let (title, next) = match problem.code {
         Code::Busy if problem.fields.get("reason").is_some_and(|it| it != "away") => (
             "Nothing can be saved now",
-            "Nothing is lost: what was answered is stored. This page tries again by itself.",
+            "Nothing is lost: everything that was acknowledged is stored. This page tries again by itself.",
         ),
         Code::Busy => (
             "The store cannot be reached",
-            "Nothing is lost: what was answered is stored. This page tries again by itself.",
+            "Nothing is lost: everything that was acknowledged is stored. This page tries again by itself.",
         ),
         Code::Forbidden => (
             "You may not do this",

@@ -28,7 +28,7 @@ use super::{
 const BUFFER: usize = 64 << 10;
 /// The system has no file descriptor left, as a rule: others must close first.
 const PAUSE: Duration = Duration::from_millis(100);
-/// To a connection too many, which is not read.
+/// The answer to a connection over the limit; its request is not read.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n\
     content-type: application/problem+json\r\ncontent-length: 113\r\n\r\n\
     {\"code\":\"busy\",\"title\":\"busy\",\"status\":503,\"detail\":\"too many connections: close some, or try again in a moment\"}";
@@ -75,7 +75,7 @@ pub async fn serve(
             () = stop.cancelled() => break,
         }
     }
-    // The system has taken these for us already, as a rule with a request on them.
+    // The kernel has accepted these connections already, most with a request: they are served before the server stops.
     while let Some(Ok((stream, from))) = listener.accept().now_or_never() {
         house.welcome(stream, from);
     }
@@ -102,7 +102,7 @@ impl House {
             Err(full) => {
                 metrics::counter!("step47_connections_refused_total").increment(1);
                 tracing::debug!(%from, ?full, "a connection too many");
-                // Whether it still listens is its own affair.
+                // The client may be gone: whether the refusal reaches it does not matter.
                 let _ = stream.try_write(FULL);
                 return;
             }

@@ -59,7 +59,7 @@ fn bare(host: &str) -> String {
     name.trim_end_matches(['.', '/']).to_ascii_lowercase()
 }
 
-/// Health checks come by whatever address the machine has, and tell nothing.
+/// Health checks may use any address of the machine, and their answer tells nothing.
 fn exempt(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz")
 }

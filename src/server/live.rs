@@ -184,7 +184,7 @@ impl Follower {
         }
     }
 
-    /// Reads what is new and tells it. When nobody listens nothing is read: who comes later looks at the table first.
+    /// Reads new events and sends them. With no listener nothing is read: a later listener begins with the table.
     async fn read(&mut self, store: &Store, head: &mut watch::Receiver<i64>) {
         let known = *head.borrow_and_update();
         let mut at = self.at.load(Ordering::Acquire);
@@ -277,7 +277,7 @@ impl Follower {
     async fn admit(&mut self, store: &Store, first: Join, news: &mut watch::Receiver<i64>) {
         let joiners = Joiners::waiting(first, &mut self.joining);
         if joiners.ahead_of(self.at.load(Ordering::Acquire)) {
-            // A page was faster than this task: what it shows already is not told to it again.
+            // A page has read events that this task has not. They are read first, so that the page is not told them again.
             self.read(store, news).await;
         }
         let at = self.at.load(Ordering::Acquire);

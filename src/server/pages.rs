@@ -116,12 +116,17 @@ impl App {
 /// What pages and server functions find in their context.
 fn context(app: App) -> impl Fn() + Clone + Send + Sync + 'static {
     move || {
-        provide_context(app.store.clone());
         provide_context(app.reached());
         if app.site.is_missing() {
             provide_context(app::NoSite);
         }
         let parts = use_context::<http::request::Parts>();
+        // A page is asked for by GET, a server function by POST: only the first makes several reads of one moment.
+        let page = parts.as_ref().is_some_and(|it| it.method == Method::GET);
+        provide_context(match page {
+            true => app.store.for_page(),
+            false => app.store.clone(),
+        });
         let extensions = parts.as_ref().map(|parts| &parts.extensions);
         let who = extensions.and_then(|it| it.get::<Option<Principal>>().cloned());
         provide_context(who.flatten());

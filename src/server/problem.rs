@@ -36,7 +36,7 @@ impl IntoResponse for Refusal {
         let seconds = self.0.fields.get("retry_after").and_then(|it| it.as_u64());
         let problem = self.0.clone();
         let mut response = (status, Json(self.0)).into_response();
-        // Whoever answers a browser makes a page of it.
+        // `broken` makes a page of it for a browser.
         response.extensions_mut().insert(problem);
         let headers = response.headers_mut();
         headers.insert(

@@ -41,7 +41,7 @@ pub struct Seats<K> {
 #[derive(Debug)]
 struct Taken<K> {
     all: usize,
-    /// Holders of at least one place: who holds none costs nothing.
+    /// Holders of at least one place; a holder of none has no entry.
     each: HashMap<K, usize>,
 }
 
@@ -102,7 +102,9 @@ impl<K: Hash + Eq + Clone> Seats<K> {
             ),
             Full::Each => (
                 self.bounds.each,
-                format!("you have as many {what} as one may have ({each}): end some, or try again"),
+                format!(
+                    "you have the most {what} that one may have ({each}): close some, or try again"
+                ),
             ),
         };
         Problem::new(Code::Busy, format!("{detail}; the limit is {limit}")).with("limit", limit)

@@ -35,7 +35,7 @@ pub async fn sign_in(
     let Some(secret) = app.store.sign_in(&link.token, peer).await? else {
         let from = peer.map(|it| it.to_string()).unwrap_or_default();
         let entry = AuditEntry {
-            detail: json!({"detail": "the link is used, too old or none", "peer": peer}),
+            detail: json!({"detail": "the link was used already, is too old, or is not complete", "peer": peer}),
             ..audit::entry(AuditKind::Refused, "unknown", "sign_in")
         };
         app.store.noted_or_counted(&from, entry).await;
@@ -74,7 +74,7 @@ fn inside(next: Option<&str>) -> String {
     let Some(path) = next else { return home };
     let plain = path.bytes().all(|byte| byte.is_ascii_graphic());
     let lower = path.to_ascii_lowercase();
-    // As it is, and as whoever decodes it once more would read it.
+    // A browser or proxy may decode `%2f` and `%5c` once more: the decoded path must be ours, too.
     let read = lower.replace("%2f", "/").replace("%5c", "\\");
     let own = read.starts_with('/') && !read.starts_with("//") && path.starts_with('/');
     match plain && own && !read.contains('\\') {

@@ -45,7 +45,7 @@ impl Running {
         self.stop.cancel();
         let ended = async {
             for task in self.tasks {
-                // A task that panicked has said so already.
+                // A panic was logged when it happened.
                 let _ = task.await;
             }
             self.store.close().await;

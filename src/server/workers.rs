@@ -11,11 +11,11 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     domain::{
         Code, Epoch, Problem, RunId,
-        wire::protocol::{ClaimRun, LeaseAnswer, LeaseRun},
+        wire::protocol::{ClaimRun, LeaseRun},
     },
     store::{
         Command, Error, Store,
-        commands::{RecordSightings, Seen, Sighting, Who},
+        commands::{Granted, RecordSightings, Seen, Sighting, Who},
     },
 };
 
@@ -76,7 +76,7 @@ impl Workers {
     }
 
     /// A worker was given a run.
-    pub fn given(&self, body: &LeaseRun, lease: &LeaseAnswer) {
+    pub fn given(&self, body: &LeaseRun, lease: &Granted) {
         self.was_given(
             Who {
                 worker: body.worker.clone(),
@@ -87,7 +87,7 @@ impl Workers {
         );
     }
 
-    fn was_given(&self, who: Who, lease: &LeaseAnswer) {
+    fn was_given(&self, who: Who, lease: &Granted) {
         let agent = lease.run.run.agent.clone();
         self.lock().note(Seen::Given { who, agent });
     }
@@ -164,7 +164,7 @@ fn says_something(problem: &Problem) -> bool {
     )
 }
 
-/// A worker that waits for work; when this goes away, it no longer does.
+/// A worker that waits for work until this is dropped.
 pub struct Asking {
     workers: Workers,
     id: u64,
@@ -172,7 +172,7 @@ pub struct Asking {
 
 impl Asking {
     /// It got a run.
-    pub fn given(&self, lease: &LeaseAnswer) {
+    pub fn given(&self, lease: &Granted) {
         let asked = self.workers.lock().waiting.remove(&self.id);
         if let Some(Seen::Asked { who, .. }) = asked {
             self.workers.was_given(who, lease);

@@ -130,20 +130,20 @@ impl WrongTokens {
         }
     }
 
-    fn hold(&self) -> Option<Held> {
+    fn hold(&self) -> Option<SlowAnswer> {
         let mut seen = self.lock();
         if seen.held >= HELD_MAX {
             return None;
         }
         seen.held += 1;
-        Some(Held(self.clone()))
+        Some(SlowAnswer(self.clone()))
     }
 }
 
 /// An answer that is held back.
-struct Held(WrongTokens);
+struct SlowAnswer(WrongTokens);
 
-impl Drop for Held {
+impl Drop for SlowAnswer {
     fn drop(&mut self) {
         self.0.lock().held -= 1;
     }

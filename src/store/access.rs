@@ -10,8 +10,9 @@ pub use self::{seen::SESSION_IDLE, sessions::Credential};
 
 use super::{
     Command, Error, Store,
-    engine::{Connection, Param, Row, params},
-    seal::Table,
+    engine::{Connection, Param, params},
+    rows::{signin_link::LinkRow, user::UserRow},
+    table::{Declared as _, Table},
     tables,
     tx::Tx,
 };
@@ -37,23 +38,25 @@ fn of_secret(secret: &str) -> Hash {
     Hash::of_bytes(secret.as_bytes())
 }
 
-/// A new row; the transaction's time and one more, which is open, follow its values.
-struct Add {
-    table: &'static Table,
-    given: Vec<Param>,
+/// A new one-time link for a person.
+struct AddLink {
+    hash: Hash,
+    user_name: String,
 }
 
 #[async_trait]
-impl Command for Add {
+impl Command for AddLink {
     type Answer = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<(), Error> {
-        let mut values = self.given.clone();
-        values.push(tx.now.into());
-        if values.len() < self.table.columns().count() {
-            values.push(None::<i64>.into());
-        }
-        self.table.insert(tx.conn(), values).await
+        let link = LinkRow {
+            hash: self.hash,
+            user_name: self.user_name.clone(),
+            expires_at: tx.now.plus_ms(LINK_LIVES_MS),
+            created_at: tx.now,
+            used_at: None,
+        };
+        link.insert(tx.conn()).await
     }
 }
 
@@ -95,18 +98,26 @@ impl Command for SetUser {
         if self.role != Role::Admin {
             keep_an_admin(tx, &self.name).await?;
         }
-        let (name, role) = (self.name.as_str(), self.role.as_str());
+        let name = self.name.as_str();
         if person(tx.conn(), name).await?.is_none() {
-            // What was open when they were shut out stays shut, also where an older version left it in place.
+            // A person who is let in again gets no old session or token back, even if an older version left one.
             sessions::end_all(tx, name).await?;
             tokens::end_of(tx, name).await?;
         }
-        let again = vec![("role", role.into()), ("disabled_at", None::<i64>.into())];
-        if !tables::USERS.amend(tx.conn(), params![name], again).await? {
-            let values = params![name, role, tx.now, None::<i64>];
-            tables::USERS.insert(tx.conn(), values).await?;
+        let again = vec![
+            ("role", self.role.as_str().into()),
+            ("disabled_at", None::<i64>.into()),
+        ];
+        if tables::USERS.amend(tx.conn(), params![name], again).await? {
+            return Ok(());
         }
-        Ok(())
+        let user = UserRow {
+            name: self.name.clone(),
+            role: self.role,
+            created_at: tx.now,
+            disabled_at: None,
+        };
+        user.insert(tx.conn()).await
     }
 }
 
@@ -143,25 +154,26 @@ fn stays(why: &str) -> Problem {
 /// A person who may come in.
 async fn person(conn: &mut dyn Connection, name: &str) -> Result<Option<Principal>, Error> {
     let welcome = "WHERE name = $1 AND disabled_at IS NULL";
-    let rows = tables::USERS.select(conn, welcome, params![name]).await?;
-    let user = rows.into_iter().next().map(user).transpose()?;
+    let rows = UserRow::select(conn, welcome, params![name]).await?;
+    let user = rows.into_iter().next();
     Ok(user.map(|user| Principal::new(Caller::Person, user.name, user.role)))
 }
 
 /// A damaged row lets nobody in, and so makes no admin.
 async fn admins(conn: &mut dyn Connection) -> Result<Vec<String>, Error> {
     let sql = "WHERE role = 'admin' AND disabled_at IS NULL ORDER BY name LIMIT 20";
-    let rows = tables::USERS.sound_ones(conn, sql, params![]).await?;
-    rows.into_iter().map(|mut row| row.text()).collect()
+    let rows = UserRow::sound_ones(conn, sql, params![]).await?;
+    Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
-fn user(mut row: Row) -> Result<User, Error> {
-    Ok(User {
-        name: row.text()?,
-        role: row.word()?,
-        created_at: row.time()?,
-        disabled_at: row.opt_time()?,
-    })
+/// A person as they are shown.
+fn user(row: UserRow) -> User {
+    User {
+        name: row.name,
+        role: row.role,
+        created_at: row.created_at,
+        disabled_at: row.disabled_at,
+    }
 }
 
 /// Refuses to lose `name` as the last admin.
@@ -175,10 +187,6 @@ async fn keep_an_admin(tx: &mut Tx, name: &str) -> Result<(), Error> {
 }
 
 impl Store {
-    async fn add(&self, table: &'static Table, given: Vec<Param>) -> Result<(), Error> {
-        self.write(Add { table, given }).await
-    }
-
     async fn end(
         &self,
         table: &'static Table,
@@ -216,12 +224,11 @@ impl Store {
         let known = person(&mut *conn, name).await?;
         drop(conn);
         if known.is_none() {
-            return Err(Problem::not_found("person, or they are shut out").into());
+            return Err(Problem::not_found("person, or they are disabled").into());
         }
         let (secret, hash) = secret("link");
-        let expires_at = self.now().await?.plus_ms(LINK_LIVES_MS);
-        self.add(&tables::SIGNIN_LINKS, params![hash, name, expires_at])
-            .await?;
+        let user_name = name.to_owned();
+        self.write(AddLink { hash, user_name }).await?;
         Ok(secret)
     }
 
@@ -235,10 +242,8 @@ impl Store {
     pub async fn users(&self) -> Result<Vec<User>, Error> {
         let mut conn = self.engine.read().await?;
         let by_name = "ORDER BY name LIMIT 1000";
-        let rows = tables::USERS
-            .sound_ones(&mut *conn, by_name, params![])
-            .await?;
-        rows.into_iter().map(user).collect()
+        let rows = UserRow::sound_ones(&mut *conn, by_name, params![]).await?;
+        Ok(rows.into_iter().map(user).collect())
     }
 
     /// Shuts a person out: their sessions, links and tokens are gone for good. Answers whether there was one to shut out. Nobody shuts

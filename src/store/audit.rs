@@ -167,7 +167,7 @@ impl Store {
         step: Option<i64>,
         problem: &Problem,
     ) {
-        // Trouble of the store, and names that stand for nothing, are no attempts.
+        // Only a refused right or rule is an attempt: not a store in trouble, nor a run or step that does not exist.
         if matches!(problem.code, Code::NotFound | Code::Busy | Code::Internal) {
             return;
         }
@@ -289,7 +289,7 @@ async fn verify(conn: &mut dyn Connection, last: i64, head: Hash) -> Result<Audi
             }
         }
     }
-    // Entries cut off at the end are missed by the head that the counter knows, and so are those put behind it.
+    // The counter's head finds entries that were cut off at the end, and entries that were put behind it.
     if (good.entry, good.head) != (last, head) {
         good.damaged = Some(good.entry + i64::from(good.entry < last));
     } else {

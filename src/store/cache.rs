@@ -18,7 +18,7 @@ impl<V> Clone for Weighed<V> {
 
 impl<K, V> Weighter<K, V> for Weighed<V> {
     fn weight(&self, _: &K, value: &V) -> u64 {
-        // An entry without weight would never have to go.
+        // At least 1: entries of weight 0 would never be evicted.
         (self.0)(value).max(1) as u64
     }
 }

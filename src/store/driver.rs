@@ -31,7 +31,7 @@ macro_rules! driver {
                     false => match raw.type_info().name() {
                         $int => Param::Int(Some(row.try_get_unchecked(i)?)),
                         $real => Param::Real(Some(row.try_get_unchecked(i)?)),
-                        // Bytes that are no text were none when they were written: who reads them sees the damage.
+                        // Text that is not UTF-8 is damaged: read as bytes, it does not fit its seal.
                         $text => match row.try_get_unchecked(i) {
                             Ok(text) => Param::Text(Some(text)),
                             Err(_) => Param::Bytes(Some(row.try_get_unchecked(i)?)),

@@ -19,7 +19,7 @@ pub enum Error {
     Damaged(String),
     /// The request breaks a rule, and what is named stays written nevertheless: no other refusal keeps anything.
     #[error("{1}")]
-    RefusedBut(Kept, Problem),
+    RefusedBut(KeptByRefusal, Problem),
     /// What a command was prepared from has changed: it has to be prepared again.
     #[error("the run changed while the request was checked: send it again")]
     Outdated,
@@ -35,7 +35,7 @@ pub enum Error {
 
 /// What a refused command leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeptByRefusal {
     /// The result of a commit that came after its lease had ended.
     LateEvidence,
     /// The end of a lease that was taken over, though the run then waits for an operator and not for a worker.
@@ -81,7 +81,7 @@ impl Error {
         }
     }
 
-    /// Of a store that cannot be opened or brought up to date: says which one.
+    /// Names the store that could not be opened or migrated.
     pub(super) fn at(self, place: &str) -> Self {
         let why = match (self.trouble(), self) {
             (Some(trouble), error) => format!("{} ({error})", trouble.detail()),

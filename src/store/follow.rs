@@ -48,8 +48,8 @@ impl Store {
         Ok(())
     }
 
-    /// Whether another server is there. One that was killed a moment ago may look as if it were: its last tick is fresh
-    /// and the database has not noticed yet that it hung up. So it counts only if it ticks again.
+    /// Whether another server is alive. One that was killed a moment ago has a fresh tick, and the database may not have noticed
+    /// that its connection is gone. So a server counts only if it ticks again.
     async fn others_alive(&self) -> Result<bool, super::Error> {
         let began = Instant::now();
         let mut first = None;

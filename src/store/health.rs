@@ -1,6 +1,6 @@
 //! Whether writes work: told by the writer, heard by health checks, open pages and the log.
 //!
-//! The log hears of each change once, not of each request that it strikes.
+//! The log gets one line for each change, not one for each refused request.
 
 use std::{
     sync::Mutex,

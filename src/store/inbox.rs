@@ -6,7 +6,7 @@ use super::{
     Error, Store,
     engine::{Connection, Row, params},
     fresh::runs_among,
-    rows::{AttemptRow, RunRow, StepRow, step_columns},
+    rows::{AttemptRow, RunRow, StepRow, step::gate, step_columns},
     seal::sound,
 };
 use crate::domain::{
@@ -30,9 +30,10 @@ impl Store {
     pub async fn inbox(&self, cursor: Option<&str>, limit: i64) -> Result<InboxPage, Problem> {
         let read = async {
             let mut place = match cursor {
-                None => Place(i64::MIN, String::new(), 0),
-                Some(cursor) => Place::parse(cursor)
-                    .ok_or_else(|| Problem::invalid("cursor", "is none that a page gave"))?,
+                None => GateCursor(i64::MIN, String::new(), 0),
+                Some(cursor) => GateCursor::parse(cursor).ok_or_else(|| {
+                    Problem::invalid("cursor", "is not a cursor that this server gave")
+                })?,
             };
             let mut conn = self.engine.read().await?;
             let mut page = InboxPage {
@@ -43,7 +44,7 @@ impl Store {
             };
             let mut read = 0;
             loop {
-                let Place(at, run, seq) = &place;
+                let GateCursor(at, run, seq) = &place;
                 let params = params![*at, run.as_str(), *seq, limit + 1];
                 let rows = conn.fetch(WAITING, params).await?;
                 let end = rows.len() as i64 <= limit;
@@ -56,7 +57,7 @@ impl Store {
                         page.next = Some(place.to_string());
                         return Ok(page);
                     }
-                    // A damaged time never leads back.
+                    // A damaged gate's time may be any: the walk must not go back, or it would not end.
                     if waiting.place.0 >= place.0 {
                         place = waiting.place.clone();
                     }
@@ -84,9 +85,9 @@ impl Store {
 
 /// Where a gate stands among all: when it began, its run and its number.
 #[derive(Clone)]
-struct Place(i64, String, i64);
+struct GateCursor(i64, String, i64);
 
-impl Place {
+impl GateCursor {
     fn parse(cursor: &str) -> Option<Self> {
         let (at, rest) = cursor.split_once('/')?;
         let (seq, run) = rest.split_once('/')?;
@@ -94,7 +95,7 @@ impl Place {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for GateCursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self(at, run, seq) = self;
         write!(f, "{at}/{seq}/{run}")
@@ -103,17 +104,17 @@ impl std::fmt::Display for Place {
 
 /// A gate as it was found: its place as the index has it, and what its row says, if that can be read.
 struct Waiting {
-    place: Place,
+    place: GateCursor,
     gate: Result<Option<Gate>, Error>,
     step: Option<StepRow>,
 }
 
 impl Waiting {
     fn read(mut row: Row) -> Result<Self, Error> {
-        let place = Place(row.int()?, row.text()?, row.int()?);
+        let place = GateCursor(row.int()?, row.text()?, row.int()?);
         Ok(Self {
             place,
-            gate: row.opt_sealed(),
+            gate: gate::read(&mut row),
             step: StepRow::listed(vec![row])?.pop(),
         })
     }
@@ -130,7 +131,7 @@ async fn owners(
     Ok(runs.into_iter().map(|it| (it.id.to_string(), it)).collect())
 }
 
-/// What a gate asks. Of one that is damaged nothing is shown, nor of one whose run is.
+/// What a gate asks. Nothing is shown of a damaged gate or of a gate of a damaged run.
 async fn item(
     conn: &mut dyn Connection,
     step: &StepRow,

@@ -3,7 +3,7 @@
 //! A check is done on a thread of its own, never inside the writer nor on a thread that answers requests, and only
 //! after its work was counted (`domain::schema`): a checker cannot be stopped.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{sync::Arc, thread};
 use tokio::sync::{Semaphore, oneshot};
 
@@ -71,7 +71,13 @@ impl Checker {
             .iter()
             .map(|(path, why)| format!("{under}{path}: {why}"))
             .collect();
-        Err(Problem::new(Code::Invalid, all.join("; ")).with("path", path))
+        // The same apart, for a form that says each at its field: pointers inside the value.
+        let each: Vec<_> = misfits
+            .iter()
+            .map(|(at, why)| json!({"at": at, "why": why}))
+            .collect();
+        let problem = Problem::new(Code::Invalid, all.join("; "));
+        Err(problem.with("path", path).with("errors", each))
     }
 
     /// What the schema says against the value, the first few. Refused are a schema that cannot be used, and a value
@@ -95,7 +101,7 @@ impl Checker {
         let (shared, under) = (self.clone(), under.to_owned());
         let check = move || {
             let found = shared.found(&under, &schema, &value, most);
-            // Who asked may have gone away; then nobody wants to know.
+            // The caller may have gone away, and with it the receiver.
             let _ = answer.send(found);
         };
         let started = thread::Builder::new()
@@ -162,6 +168,17 @@ impl Checker {
 }
 
 impl Store {
+    /// Refuses a schema by which nothing can be checked, where it is registered: at a gate nobody could answer it later.
+    pub async fn schema_is_usable(&self, path: &str, schema: Option<Value>) -> Result<(), Problem> {
+        let Some(schema) = schema else { return Ok(()) };
+        match self.schemas.misfits(path, schema, Value::Null, 0).await {
+            Err(problem) if problem.code == Code::DecisionRefused => {
+                Err(Problem::invalid(path, problem.detail))
+            }
+            other => other.map(drop),
+        }
+    }
+
     /// What a schema says against a state, the first few.
     pub async fn misfits(
         &self,
@@ -189,7 +206,6 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[tokio::test]
     async fn a_value_that_does_not_fit_is_refused_with_its_place() {
@@ -202,6 +218,7 @@ mod tests {
         assert_eq!(check(&schema, json!({"n": 1})).await, Ok(()));
         let problem = check(&schema, json!({"n": "one"})).await.unwrap_err();
         assert_eq!(problem.fields["path"], "state/n");
+        assert_eq!(problem.fields["errors"][0]["at"], "/n");
         assert!(problem.detail.contains("state/n"), "{problem}");
         let broken = check(&json!({"type": "nonsense"}), json!(1)).await;
         assert_eq!(broken.unwrap_err().code, Code::DecisionRefused);

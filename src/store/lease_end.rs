@@ -25,7 +25,7 @@ pub async fn end(
         LeaseEnd::Expiry => run.expires_at.unwrap_or(tx.now),
         _ => tx.now,
     };
-    // All is read before the first row is written: damage refuses the end while nothing has to be rolled back.
+    // All rows are read before the first one is written: a damaged row then refuses the command without a rollback.
     let open = StepRow::open(tx.conn(), &run.id).await?;
     let running = open
         .iter()
@@ -71,7 +71,7 @@ fn asks(step: &StepRow) -> bool {
     step.status == StepStatus::Crashed && step.recovery == Recovery::Ask && !decided
 }
 
-/// The lease itself is over; what the run becomes is the caller's.
+/// Ends the lease in the run's row; the caller sets the run's status.
 pub async fn close(
     tx: &mut Tx,
     run: &mut RunRow,
@@ -108,6 +108,10 @@ fn closed(tx: &mut Tx, run: &mut RunRow, by: LeaseEnd, at: Time) {
     tx.emit(&run.id, None, EventKind::LeaseEnded, data);
     run.expires_at = None;
     run.updated_at = tx.now;
+    // Who gives a run back is heard; who lost it was not.
+    if matches!(by, LeaseEnd::Release | LeaseEnd::Finish) {
+        run.heartbeat_at = Some(at);
+    }
 }
 
 /// Changes the status and says so, unless it stays the same.

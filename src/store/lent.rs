@@ -30,7 +30,7 @@ where
         Ok(())
     }
 
-    /// Gives locks back at once. The connection is closed all the same: what failed may stay with it.
+    /// Rolls back, so that locks are free at once, and closes the connection: it may still be in the failed transaction.
     pub async fn rollback(mut self) {
         if let Err(error) = self.conn.execute("ROLLBACK").await {
             tracing::debug!(%error, "rolled back by closing the connection");

@@ -25,6 +25,8 @@ const COUNT_IN_NEED: &str =
     "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE needs IS NOT NULL LIMIT $1) AS counted";
 const COUNT_STATUS: &str =
     "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE status = $1 LIMIT $2) AS counted";
+const COUNT_AT_GATE: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE status = 'running' AND at_status = 'waiting' \
+     LIMIT $1) AS counted";
 const COUNT_AGENT: &str =
     "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE agent = $1 LIMIT $2) AS counted";
 const NEXT_AGENT: &str = "SELECT agent FROM runs WHERE agent > $1 ORDER BY agent LIMIT 1";
@@ -47,7 +49,7 @@ impl Store {
             .collect();
         if !overdue.is_empty() {
             match self.reap(overdue).await {
-                // While nothing can be written, no lease ends: the runs are shown as they are stored.
+                // While nothing can be written, a lease that ran out cannot be ended: the runs are shown as they are stored.
                 Err(error) if error.trouble().is_some() => {}
                 done => done?,
             }
@@ -73,7 +75,14 @@ impl Store {
                 .fetch_one(COUNT_STATUS, params![status.as_str(), COUNT_MAX])
                 .await?;
             let n = row.map(|mut row| row.int()).transpose()?.unwrap_or(0);
-            counts.by_status.push((*status, n));
+            let held = match status {
+                RunStatus::Waiting => {
+                    let row = conn.fetch_one(COUNT_AT_GATE, params![COUNT_MAX]).await?;
+                    row.map(|mut row| row.int()).transpose()?.unwrap_or(0)
+                }
+                _ => 0,
+            };
+            counts.by_status.push((*status, (n + held).min(COUNT_MAX)));
         }
         let row = conn.fetch_one(COUNT_IN_NEED, params![COUNT_MAX]).await?;
         counts.in_need = row.map(|mut row| row.int()).transpose()?.unwrap_or(0);

@@ -35,14 +35,14 @@ const VALUE_MAX: usize = 1 << 20;
 /// Changes by hand that are looked through for one step.
 const EDITS_MAX: i64 = 200;
 
-/// Where a step stands among the states of its run.
+/// The state that a step's page shows.
 struct Stand {
     snapshot: i64,
     /// The run's newest.
     newest: i64,
     /// The step itself changed the state.
     changed: bool,
-    /// The change by hand that made it, if one did.
+    /// The edit that made this state, if an operator did.
     edit: Option<EditMark>,
 }
 
@@ -150,7 +150,7 @@ impl Store {
         let found = async {
             let there = self.stand(run, seq).await?;
             Ok(match there.edit {
-                // What the step itself changed is shown while nothing newer is current.
+                // The step's own change is shown unless an edit came after it.
                 Some(edit) if !there.changed || edit.snapshot == there.newest => {
                     (edit.snapshot, Some(edit))
                 }
@@ -184,9 +184,13 @@ impl Store {
         let step = step.ok_or_else(|| Problem::not_found("step"))?;
         let own = match step.snapshot {
             Some(own) => own,
+            None if step.attempts == 0 => 0,
             None => {
                 let last = AttemptRow::load(&mut *conn, run, seq, step.attempts).await?;
-                last.map_or(0, |attempt| attempt.base)
+                // Without the last attempt its base is not known, and an older state would pass for it.
+                let gone =
+                    || Error::damaged(format!("the last attempt at step {seq} of run {run}"));
+                last.ok_or_else(gone)?.base
             }
         };
         let made = "WHERE run = $1 AND snapshot >= $2 ORDER BY id LIMIT $3";

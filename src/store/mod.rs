@@ -22,7 +22,8 @@ mod lent;
 mod lists;
 mod look;
 mod migrations;
-mod place;
+mod noted;
+mod page_reads;
 mod plan;
 mod postgres;
 mod reads;
@@ -31,6 +32,7 @@ mod seal;
 mod snapshots;
 mod sqlite;
 mod steps;
+mod store_url;
 mod table;
 mod tables;
 mod timeline;
@@ -45,7 +47,7 @@ use std::{path::PathBuf, sync::Arc};
 use tokio::sync::watch;
 
 pub use error::Error;
-pub use place::redacted;
+pub use store_url::redacted;
 pub use writer::Command;
 
 use crate::{
@@ -59,8 +61,9 @@ use crate::{
 };
 use engine::Engine;
 use health::Health;
+use page_reads::PageReads;
 use rows::{Opened, RunRow, StoredContent};
-use snapshots::Held;
+use snapshots::NewestState;
 use warm::Warm;
 use writer::Writer;
 
@@ -94,6 +97,7 @@ pub struct Store {
     repeats: audit::Repeats,
     /// A session that nothing was heard of for so long is over.
     session_idle: Lifetime,
+    page: Option<Arc<PageReads>>,
 }
 
 impl Store {
@@ -160,6 +164,7 @@ impl Store {
             whole: verify::Whole::default(),
             repeats: audit::Repeats::default(),
             session_idle: access::SESSION_IDLE,
+            page: None,
         })
     }
 
@@ -167,6 +172,15 @@ impl Store {
     pub fn with_session_idle(mut self, idle: Lifetime) -> Self {
         self.session_idle = idle;
         self
+    }
+
+    /// For the parts of one page, which read in common what they need in common. Not for writes: a row that was read stays
+    /// as it was.
+    pub fn for_page(&self) -> Self {
+        Self {
+            page: Some(Arc::default()),
+            ..self.clone()
+        }
     }
 
     pub async fn migrate(&self) -> Result<(), Error> {
@@ -245,7 +259,7 @@ impl Store {
 
     /// The run's newest state, read before the writer needs it and kept at hand for it: a large one takes seconds.
     /// `None` if it cannot be had; the command that needs it says why.
-    async fn at_hand(&self, run: &RunId) -> Result<Option<Held>, Error> {
+    async fn at_hand(&self, run: &RunId) -> Result<Option<NewestState>, Error> {
         let mut conn = self.engine.read().await?;
         let Some(row) = sound(RunRow::load(&mut *conn, run).await)?.flatten() else {
             return Ok(None);

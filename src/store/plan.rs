@@ -152,7 +152,7 @@ async fn ahead(
     let beyond = base.integrity.damaged.iter().filter(|seq| **seq >= until);
     for seq in beyond {
         match query.fork {
-            // What it did is not known: it is left behind by its number.
+            // A damaged step's effect is unknown, so the fork must name the step as left behind.
             Some(_) => plan.leave_behind(LeftBehind::damaged(*seq)),
             None => {
                 let why = format!(
@@ -166,7 +166,7 @@ async fn ahead(
 }
 
 impl Read {
-    /// `whole`: with what only a reader looks at, who is told which steps are damaged. Nobody acts on those.
+    /// `whole` also reads what only a page shows, and lists damaged steps instead of refusing. No command acts on such a plan.
     pub async fn of(
         conn: &mut dyn Connection,
         run: &RunRow,
@@ -255,7 +255,7 @@ async fn steps(
             .into_iter()
             .filter(|step| step.status == StepStatus::Running || step.damaged),
     );
-    // Where the run stands is among them, whatever an index says.
+    // The step where the run is comes along even if a damaged index does not list it.
     let here = run
         .at
         .as_ref()

@@ -48,7 +48,7 @@ pub struct PostgresEngine {
 impl PostgresEngine {
     pub async fn open(url: &str) -> Result<Self, Error> {
         let id = uuid::Uuid::now_v7().simple().to_string();
-        let options = PgConnectOptions::from_str(&super::place::connectable(url))?
+        let options = PgConnectOptions::from_str(&super::store_url::connectable(url))?
             .application_name(&format!("step47-{id}"))
             // An acknowledged commit is on disk, whatever the server's default says.
             .options([("synchronous_commit", "on"), ("lock_timeout", "20s")])

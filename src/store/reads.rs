@@ -14,7 +14,7 @@ use super::{
 };
 use crate::domain::{
     Event, Hash, Problem, RunDetail, RunId, StepDetail, Time,
-    nouns::access::Integrity,
+    nouns::{access::Integrity, integrity::AuditHead},
     wire::protocol::{EventPage, SnapshotAnswer, StepPage},
 };
 
@@ -28,8 +28,30 @@ impl Store {
         run.detail(&mut *conn).await
     }
 
-    /// The run as it is now, and a connection to read on: whoever looks first ends a lease that ran out.
+    /// The run, and a connection to read on. The parts of one page find the same row.
     pub(super) async fn find(&self, id: &RunId) -> Result<(Box<dyn Connection>, RunRow), Error> {
+        let Some(page) = &self.page else {
+            return self.find_now(id).await;
+        };
+        let mut conn = None;
+        let run = page.run(id);
+        let read = run.get_or_try_init(async || {
+            // The event first: the row is never older than it.
+            self.newest_event().await?;
+            let (back, run) = self.find_now(id).await?;
+            conn = Some(back);
+            Ok::<_, Error>(run)
+        });
+        let run = read.await?.clone();
+        let conn = match conn {
+            Some(conn) => conn,
+            None => self.engine.read().await?,
+        };
+        Ok((conn, run))
+    }
+
+    /// The run as it is now: whoever looks first ends a lease that ran out.
+    async fn find_now(&self, id: &RunId) -> Result<(Box<dyn Connection>, RunRow), Error> {
         let mut conn = self.engine.read().await?;
         let run = find(&mut *conn, id).await?;
         if run.expires_at.is_none() || !run.overdue(conn.now().await?) {
@@ -39,7 +61,7 @@ impl Store {
         drop(conn);
         let runs = vec![id.clone()];
         match self.write(Reap { runs }).await {
-            // While nothing can be written, no lease ends: the run is shown as it is stored.
+            // While nothing can be written, a lease that ran out cannot be ended: the run is shown as it is stored.
             Err(error) if error.trouble().is_some() => {}
             done => done?,
         }
@@ -142,7 +164,11 @@ impl Store {
 
     /// The newest event number.
     pub async fn head(&self) -> Result<i64, Problem> {
-        let read = async {
+        self.newest_event().await.map_err(Error::problem)
+    }
+
+    async fn newest_event(&self) -> Result<i64, Error> {
+        let read = async || {
             let mut conn = self.engine.read().await?;
             let row = conn
                 .fetch_one("SELECT event FROM counter WHERE id = 1", params![])
@@ -150,7 +176,10 @@ impl Store {
             row.ok_or_else(|| Error::damaged("the counter row is missing"))?
                 .int()
         };
-        read.await.map_err(Error::problem)
+        match &self.page {
+            Some(page) => page.head.get_or_try_init(read).await.copied(),
+            None => read().await,
+        }
     }
 
     /// The head of the chain after this event.
@@ -173,8 +202,8 @@ impl Store {
     pub async fn integrity(&self) -> Result<Integrity, Problem> {
         let read = async {
             let mut conn = self.engine.read().await?;
-            let sql = "SELECT c.event, c.head, m.newest, m.many, e.hash FROM counter c \
-                 LEFT JOIN events e ON e.id = c.event, \
+            let sql = "SELECT c.event, c.head, c.audit, c.audit_head, m.newest, m.many, e.hash, a.hash FROM counter c \
+                 LEFT JOIN events e ON e.id = c.event LEFT JOIN audit a ON a.id = c.audit, \
                  (SELECT MAX(version) AS newest, COUNT(*) AS many FROM _sqlx_migrations WHERE success) m \
                  WHERE c.id = 1";
             let row = conn.fetch_one(sql, params![]).await?;
@@ -183,15 +212,22 @@ impl Store {
                 engine: self.engine.name().to_owned(),
                 event: row.int()?,
                 head: row.hash()?,
+                audit: AuditHead {
+                    entry: row.int()?,
+                    head: row.hash()?,
+                },
                 schema: row.int()?,
             };
             // Migrations are numbered without gaps.
             if row.int()? != found.schema {
                 return Err(Error::damaged("the list of migrations"));
             }
-            match row.opt_hash()?.unwrap_or_default() == found.head {
+            if row.opt_hash()?.unwrap_or_default() != found.head {
+                return Err(Error::damaged("the counter row or the newest event"));
+            }
+            match row.opt_hash()?.unwrap_or_default() == found.audit.head {
                 true => Ok(found),
-                false => Err(Error::damaged("the counter row or the newest event")),
+                false => Err(Error::damaged("the counter row or the newest audit entry")),
             }
         };
         read.await.map_err(Error::problem)

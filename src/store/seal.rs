@@ -32,13 +32,14 @@ pub fn sound<T>(read: Result<T, Error>) -> Option<T> {
         .ok()
 }
 
-/// JSON behind its own hash: a flipped bit in either is noticed when it is read. An empty list says it all.
+/// JSON behind its own hash: a flipped bit in either is noticed when it is read. An empty list is stored without a hash:
+/// any flipped bit makes it no list.
 pub fn sealed(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     Content::of(&value).sealed()
 }
 
-/// The same of what was hashed before.
+/// The same for text whose hash is known.
 pub(super) fn seal_text(hash: Hash, text: &str) -> String {
     match text {
         EMPTY => EMPTY.to_owned(),
@@ -56,7 +57,7 @@ pub fn open<T: DeserializeOwned>(stored: &str) -> Result<T, Error> {
     let broken = || Error::damaged("a value does not match its hash");
     let (hash, json) = stored.split_at_checked(64).ok_or_else(broken)?;
     let value: Value = read_json(json)?;
-    // Letter by letter: a hash reads the same in capitals, which nobody wrote.
+    // Compared as text: a hash with a flipped letter case would parse to the same number.
     if hash != Hash::of(&value).to_string() || text(&value) != json {
         return Err(broken());
     }

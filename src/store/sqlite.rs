@@ -85,9 +85,11 @@ impl SqliteEngine {
         let file = options.get_filename().to_owned();
         let mut anchor = SqliteConnection::connect_with(&options).await?;
         // Reading is what opens the `-wal` and the `-shm`.
-        sqlx::query("SELECT COUNT(*) FROM sqlite_schema")
-            .execute(&mut anchor)
-            .await?;
+        let tables = "SELECT COUNT(*) = 0 OR SUM(name = 'runs') > 0 FROM sqlite_schema";
+        let ours: bool = sqlx::query_scalar(tables).fetch_one(&mut anchor).await?;
+        if ours {
+            files::close_to_others(&file);
+        }
         let files = Arc::new(Files::opened(&file)?);
         let pool = |connections| {
             SqlitePoolOptions::new()
@@ -127,12 +129,12 @@ impl Transaction for Open {
         if let Err(error) = self.tx.commit().await {
             let error = Error::from(error);
             return Err(match error.trouble() {
-                // The last page may be in the file though it could not be synced: a restart would find it.
+                // After a failed sync the commit may still be in the file, and a restart would find it: its outcome is unknown.
                 Some(Trouble::Io) => CommitError::Unknown(error),
                 _ => CommitError::RolledBack(error),
             });
         }
-        // Written, but into a file that nobody finds again: that is not acknowledged.
+        // The commit went into a file that is no longer at the store's path: it is not acknowledged.
         self.files.are_in_place().map_err(CommitError::Unknown)
     }
 

@@ -3,11 +3,12 @@
 use super::{
     Error, Store,
     engine::{Connection, params},
-    rows::{StepRow, steps},
+    rows::{Announcements, RunRow, StepRow, steps},
     timeline::phases,
 };
 use crate::domain::{
     DecisionKind, Event, Problem, Recovery, RunId, RunStatus, Step, StepStatus, Time,
+    nouns::run::Announced,
     views::{
         outline::{Outline, PAGE, Row, StepWindow},
         sheet::ANNOUNCED_MAX,
@@ -18,7 +19,7 @@ use crate::domain::{
     },
 };
 
-/// Rows above the one that matters: it is on the first screen.
+/// Rows above the step that is shown, so that the step is on the first screen.
 const ROWS_ABOVE: i64 = 9;
 /// Steps that one search reads at most before it answers.
 const LOOKED_AT_MAX: i64 = 20_000;
@@ -35,19 +36,16 @@ impl Store {
         at: Option<i64>,
         base: Option<i64>,
     ) -> Result<StepWindow, Problem> {
-        let opens_at = match at {
-            Some(_) => None,
-            None => self.opens_at(run).await?,
-        };
         let read = async {
             let (mut conn, owner) = self.find(run).await?;
-            let detail = owner.detail(&mut *conn).await?;
-            let announced = detail.pending().take(ANNOUNCED_MAX).cloned().collect();
+            let announced = Announcements::of(&mut *conn, &owner).await?.into_iter();
+            let announced = announced.filter(Announced::is_pending);
+            let announced = announced.take(ANNOUNCED_MAX).collect();
             let phases = phases(&mut *conn, &owner).await?;
             let here = match (at, owner.status.over()) {
                 (Some(at), _) => at,
                 (None, true) => 1,
-                (None, false) => opens_at.unwrap_or(1),
+                (None, false) => opens_at(&mut *conn, &owner).await?.unwrap_or(1),
             };
             let outline = Outline::new(owner.steps, phases, announced, Some(here));
             let base = base.unwrap_or_else(|| outline.index_of(here) - ROWS_ABOVE);
@@ -73,18 +71,7 @@ impl Store {
     pub async fn opens_at(&self, run: &RunId) -> Result<Option<i64>, Problem> {
         let read = async {
             let (mut conn, owner) = self.find(run).await?;
-            let here = owner.at.as_ref().map(|at| at.seq);
-            if !matches!(owner.status, RunStatus::Crashed | RunStatus::Paused) {
-                return Ok(here);
-            }
-            let open = StepRow::open_listed(&mut *conn, run).await?;
-            let held = |step: &&StepRow| {
-                !step.damaged
-                    && step.status == StepStatus::Crashed
-                    && step.recovery == Recovery::Ask
-                    && step.decision != Some(DecisionKind::Retry)
-            };
-            Ok(open.iter().find(held).map(|step| step.seq).or(here))
+            opens_at(&mut *conn, &owner).await
         };
         read.await.map_err(Error::problem)
     }
@@ -256,4 +243,20 @@ async fn first_event_at(conn: &mut dyn Connection, at: Time) -> Result<i64, Erro
         }
     }
     Ok(low)
+}
+
+/// See [`Store::opens_at`].
+async fn opens_at(conn: &mut dyn Connection, run: &RunRow) -> Result<Option<i64>, Error> {
+    let here = run.at.as_ref().map(|at| at.seq);
+    if !matches!(run.status, RunStatus::Crashed | RunStatus::Paused) {
+        return Ok(here);
+    }
+    let open = StepRow::open_listed(conn, &run.id).await?;
+    let held = |step: &&StepRow| {
+        !step.damaged
+            && step.status == StepStatus::Crashed
+            && step.recovery == Recovery::Ask
+            && step.decision != Some(DecisionKind::Retry)
+    };
+    Ok(open.iter().find(held).map(|step| step.seq).or(here))
 }

@@ -9,7 +9,7 @@ pub(super) use around::phases;
 pub use recent::Recent;
 
 use self::{
-    around::{children, flags, gaps},
+    around::{Children, children, flags, gaps},
     bars::{between_folds, by_time, even, single, worsen},
 };
 use super::{
@@ -18,7 +18,7 @@ use super::{
     rows::{RunRow, StepRow, steps},
 };
 use crate::domain::{
-    Problem, RunId, RunStatus, Time,
+    Kind, Problem, RunId, RunStatus, Time,
     views::timeline::{
         self, Axis, CELLS_MAX, CELLS_MIN, Mark, Notable, Stretch, Timeline, TimelineQuery,
     },
@@ -26,14 +26,12 @@ use crate::domain::{
 
 /// Notable steps that are looked at in one window.
 const NOTABLE_MAX: i64 = 5_000;
-/// Idle times are left out by themselves once they are this share of the whole.
-const MOSTLY_IDLE: f64 = 0.5;
 
 impl Store {
     pub async fn timeline(&self, run: &RunId, query: &TimelineQuery) -> Result<Timeline, Problem> {
         let read = async {
             let (mut conn, run) = self.find(run).await?;
-            // A picture of a run that goes on is old the moment it is drawn; any other must be exact.
+            // Only a running run's picture is shared: any other run's must show the newest decision.
             let moves = run.status == RunStatus::Running;
             if let Some(recent) = self.recent.find(&run.id, query).filter(|_| moves) {
                 return Ok(recent);
@@ -83,17 +81,17 @@ async fn draw(
         (false, Axis::Steps) => even(range, cells),
         (false, Axis::Time) => by_time(conn, id, window, cells, end).await?,
     };
-    let mut folds = match query.axis {
-        Axis::Time => timeline::folds(window, &bars),
-        Axis::Steps => Vec::new(),
+    let gaps = gaps(conn, run, end, window, query.axis).await?;
+    let flags = flags(conn, id).await?;
+    let (folds, idle) = match query.axis {
+        Axis::Time => {
+            let held = run.status.needs_you() || run.status == RunStatus::Paused;
+            let waits = timeline::waits(&notables, &gaps, &flags, end, held);
+            timeline::folds(window, &bars, &waits, query.fold)
+        }
+        Axis::Steps => (Vec::new(), 0),
     };
-    let idle: i64 = folds.iter().map(|fold| fold.length()).sum();
-    let fold = query
-        .fold
-        .unwrap_or(idle as f64 > MOSTLY_IDLE * window.length() as f64);
-    if !fold {
-        folds.clear();
-    } else if !exact && !folds.is_empty() {
+    if !exact && !folds.is_empty() {
         bars = between_folds(conn, id, window, &folds, cells, end).await?;
     }
     if !exact {
@@ -103,6 +101,8 @@ async fn draw(
         Axis::Time if exact => timeline::assign(&mut bars),
         _ => (1, 0),
     };
+    let superseded = notables.iter().filter(|_| exact);
+    let Children { read, more } = children(conn, id, end).await?;
     Ok(Timeline {
         axis: query.axis,
         whole,
@@ -112,12 +112,14 @@ async fn draw(
         crowded,
         folds,
         idle,
+        superseded: superseded.filter_map(Notable::looked).collect(),
         marks: Mark::of(&notables),
         cut,
-        gaps: gaps(conn, run, end, window, query.axis).await?,
+        gaps,
         phases: phases(conn, run).await?,
-        flags: flags(conn, id).await?,
-        children: children(conn, id, end).await?,
+        flags,
+        children: read,
+        children_more: more,
         now: (!ended).then_some(now),
         announced: run.announced,
     })
@@ -158,6 +160,8 @@ fn notable(step: &StepRow) -> Notable {
     Notable {
         seq: step.seq,
         status: step.status,
+        was: step.was(),
+        gate: step.kind == Kind::Gate,
         tries: step.tries(),
         decision: step.decision,
         begun_at: step.begun_at,

@@ -18,7 +18,7 @@ use super::{
     error::Error,
     lease_end,
     rows::{RunContent, RunRow, attempt, audited, event, run, step, term},
-    snapshots::{self, Held},
+    snapshots::{self, NewestState},
     warm::Warm,
 };
 use counted::Counted;
@@ -26,11 +26,14 @@ pub use whole::Undone;
 use whole::{Mark, Undo};
 
 use crate::domain::{
-    Event, EventKind, Hash, Problem, RunDetail, RunId, Time, nouns::audit::AuditEntry,
-    rules::lease::LeaseEnd, tree::StateMax, views::terms::terms,
+    Event, EventKind, Hash, Problem, RunDetail, RunId, Time,
+    nouns::audit::AuditEntry,
+    rules::lease::LeaseEnd,
+    tree::StateMax,
+    views::terms::{of_worker, terms},
 };
 
-/// Terms of one text that count: a message of a megabyte is not an index.
+/// Terms of one text that are indexed, so that a message of a megabyte does not fill the index.
 const TEXT_TERMS_MAX: usize = 24;
 
 /// Rows that are written later by one statement, and how many of the kind were written before.
@@ -60,7 +63,7 @@ pub struct Tx {
     /// Rows that are written at the end, statement by statement, and the runs they belong to.
     rows: [Queue; 5],
     touched: HashSet<RunId>,
-    states: HashMap<RunId, Held>,
+    states: HashMap<RunId, NewestState>,
     /// Terms that runs are found by from now on.
     terms: HashSet<(i64, String)>,
     warm: Arc<Warm>,
@@ -115,7 +118,7 @@ impl Tx {
         })
     }
 
-    /// What is executed by it counts as written by the command that is being applied.
+    /// A statement that is executed by it counts as a write of the command that is being applied.
     pub fn conn(&mut self) -> &mut dyn Connection {
         &mut self.conn
     }
@@ -191,14 +194,14 @@ impl Tx {
         let rows: Vec<_> = rows.collect();
         match self.has_saved() {
             true => run::UPDATE.execute(&mut self.conn, rows).await?,
-            // None of them is the command's that is being applied.
+            // All of them were changed by earlier commands of the group.
             false => run::UPDATE.execute(self.conn.for_the_group(), rows).await?,
         }
         Ok(())
     }
 
     /// The run's newest state; give it back with [`Tx::hold`].
-    pub async fn state(&mut self, run: &RunRow) -> Result<Held, Error> {
+    pub async fn state(&mut self, run: &RunRow) -> Result<NewestState, Error> {
         self.remember_state(&run.id, Some(run.hash));
         if let Entry::Occupied(held) = self.states.entry(run.id.clone())
             && held.get().hash == run.hash
@@ -221,7 +224,7 @@ impl Tx {
         run.detail_of(&mut self.conn, content).await
     }
 
-    /// What is in a run and may be large. It was opened before the transaction, and counts if it is still what is stored.
+    /// The run's input, schema, result and error: as they were opened before the transaction, if the stored text is the same.
     pub async fn content(&mut self, run: &RunRow) -> Result<RunContent, Error> {
         let stored = run.stored_content(&mut self.conn).await?;
         let known = self.warm.content(&run.id);
@@ -231,7 +234,7 @@ impl Tx {
         }
     }
 
-    pub fn hold(&mut self, run: &RunId, held: Held) {
+    pub fn hold(&mut self, run: &RunId, held: NewestState) {
         self.remember_state(run, None);
         self.states.insert(run.clone(), held);
     }
@@ -241,9 +244,18 @@ impl Tx {
         // Read no further than the words that count.
         let end = text.char_indices().nth(1_000).map_or(text.len(), |it| it.0);
         for term in terms(&text[..end]).into_iter().take(TEXT_TERMS_MAX) {
-            if !self.warm.knows_term(ord, &term) && self.terms.insert((ord, term.clone())) {
-                self.undo.push(Undo::Term((ord, term)));
-            }
+            self.found_by(ord, term);
+        }
+    }
+
+    /// The run of this place in the list is found by the name of a worker that began a step of it.
+    pub fn mention_worker(&mut self, ord: i64, name: &str) {
+        self.found_by(ord, of_worker(name));
+    }
+
+    fn found_by(&mut self, ord: i64, term: String) {
+        if !self.warm.knows_term(ord, &term) && self.terms.insert((ord, term.clone())) {
+            self.undo.push(Undo::Term((ord, term)));
         }
     }
 

@@ -31,7 +31,7 @@ const MOVED: &str = "WHERE run = $1 AND kind NOT IN ('note', 'pin', 'claim', 'fo
      ORDER BY id DESC LIMIT 1";
 
 impl Store {
-    /// What the page of a run says after someone went back.
+    /// What a run's page says beside the run itself: saved steps, how the lease ended, effects not undone.
     pub async fn aftermath(&self, run: &RunId) -> Result<Aftermath, Problem> {
         let read = async {
             let (mut conn, run) = self.find(run).await?;
@@ -45,7 +45,7 @@ impl Store {
                 false => Vec::new(),
             };
             let back = moved.iter().find(|it| it.kind == DecisionKind::Rewind);
-            // Nothing is claimed to be saved where a row that counts for it is damaged.
+            // With a damaged row the saved steps cannot be counted: none are claimed.
             let read = sound(Read::of(&mut *conn, &run, now, false).await)?;
             let saved = read.map(|read| read.plan(&run, None, Saved::default()).saved);
             Ok(Aftermath {
@@ -74,7 +74,7 @@ async fn lease_ended(
     Ok(ended)
 }
 
-/// The effects that were left behind and named as such, as they are known now.
+/// The effects that rewinds and forks left behind, as they stand now.
 pub(super) async fn not_undone(
     conn: &mut dyn Connection,
     run: &RunRow,

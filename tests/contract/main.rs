@@ -47,6 +47,7 @@ mod recovery;
 mod repeats;
 mod revoked;
 mod robust;
+mod run_page;
 mod runs;
 mod sessions;
 mod signals;

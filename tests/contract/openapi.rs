@@ -37,6 +37,7 @@ const READS: &[(&str, &[&str])] = &[
             "version",
             "effects_unknown",
             "owner",
+            "worker",
             "over_usd",
             "limit",
             "cursor",

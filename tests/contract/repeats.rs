@@ -62,6 +62,36 @@ async fn a_lease_asked_twice_with_one_key_is_one_lease(on: Engine) {
     held.refused(409, "lease_held");
 }
 
+/// Text that compresses badly, as long as half a megabyte.
+fn long_text() -> String {
+    let words = (0..64_000_u32).map(|n| format!("{:08x}", n.wrapping_mul(2_654_435_761)));
+    words.collect()
+}
+
+/// A large state is kept compressed apart from the rest of the first answer.
+async fn a_lease_or_claim_of_a_large_state_is_repeated_whole(on: Engine) {
+    let api = on.shared().await;
+    let agent = unique("agent");
+    for (path, body) in [
+        ("lease", json!({"worker": "w"})),
+        ("claims", json!({"worker": "w", "agents": [agent]})),
+    ] {
+        let state = json!({"text": long_text()});
+        let run = json!({"agent": agent, "input": {"a": [1]}, "state": state});
+        let run = api.create(run).await;
+        let path = match path {
+            "lease" => format!("/v1/runs/{run}/lease"),
+            claims => format!("/v1/{claims}"),
+        };
+        let key = unique("key");
+        let first = api.post_once(&key, &path, body.clone()).await.is(200);
+        assert_eq!(first["run"]["id"], *run);
+        assert_eq!(first["state"], state);
+        let again = api.post_once(&key, &path, body).await.is(200);
+        assert_eq!(again, first, "{path}");
+    }
+}
+
 async fn a_takeover_repeated_with_its_key_does_not_end_its_own_lease(on: Engine) {
     let api = on.shared().await;
     let old = api.agent(json!({})).await;
@@ -220,6 +250,7 @@ both_engines!(
     a_run_without_an_id_is_created_once_per_key,
     concurrent_creates_with_one_key_make_one_run,
     a_lease_asked_twice_with_one_key_is_one_lease,
+    a_lease_or_claim_of_a_large_state_is_repeated_whole,
     a_takeover_repeated_with_its_key_does_not_end_its_own_lease,
     a_claim_repeated_with_its_key_gets_the_same_run,
     progress_repeated_with_its_key_logs_once,

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Api, Browser, Engine, Server, Stream, both_engines, eventually, link, unique,
+    Api, Browser, DEADLINE, Engine, Server, Stream, Wire, both_engines, eventually, link, unique,
 };
 
 /// Reads until the stream ends; a stream that goes on fails the test.
@@ -56,6 +56,28 @@ async fn what_a_token_opened_ends_when_it_is_revoked(on: Engine) {
     }
     eprintln!("all ended within {:?}", began.elapsed());
     still_open(&server, other).await;
+}
+
+/// Who is let in when a request begins may be shut out before its body has come.
+async fn a_request_that_is_under_way_ends_with_its_token(on: Engine) {
+    let server = Server::start(on).await;
+    let name = unique("slow");
+    let api = server.api_as("agent", &name).await;
+    let id = unique("late");
+    let body = json!({"id": id, "agent": "a"}).to_string();
+    let mut wire = Wire::posting(&api, "/v1/runs", body.len()).await;
+    wire.send(&body.as_bytes()[..3]).await;
+    let revoked = server.store.command(&["token", "revoke", &name]).await;
+    assert!(revoked.status.success(), "{revoked:?}");
+    eventually("the token is refused", async || {
+        (api.get("/v1/runs").await.status == 401).then_some(())
+    })
+    .await;
+    wire.send(&body.as_bytes()[3..]).await;
+    let said = wire.says(DEADLINE).await.unwrap_or_default();
+    assert!(said.starts_with("HTTP/1.1 401"), "{said}");
+    let run = server.api().get(&format!("/v1/runs/{id}")).await;
+    run.refused(404, "not_found");
 }
 
 /// Nobody else's stream ends.
@@ -157,6 +179,7 @@ async fn a_session_is_no_token_and_a_token_no_session(on: Engine) {
 }
 
 both_engines!(
+    a_request_that_is_under_way_ends_with_its_token,
     what_a_token_opened_ends_when_it_is_revoked,
     who_is_shut_out_stays_out_when_added_again,
     signing_out_everywhere_ends_every_session,

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{Agent, Api, Engine, both_engines};
+use step47::domain::Time;
 
 async fn timeline(api: &Api, run: &str, query: Value) -> Value {
     let mut whole = json!({"axis": "time", "window": null, "cells": 60, "fold": null});
@@ -152,6 +153,89 @@ async fn tries_gaps_phases_flags_and_children_are_told(on: Engine) {
     assert_eq!(told["children"][0]["id"], child.as_str());
 }
 
+/// A gate under a live lease, and a stop that somebody ended: people took both, whatever else was going on.
+async fn what_people_took_is_told_and_takes_no_room(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"on_crash": "hold"})).await;
+    agent.does("a", json!({})).await;
+    let gate = json!({"name": "ask", "kind": "gate", "gate": {"title": "Go on?"}});
+    agent.begin("g", gate).await.is(200);
+    let version = api.run(&agent.run).await["version"].clone();
+    let approve = json!({"kind": "approve", "step": 2, "if_version": version, "reason": "yes"});
+    api.decide(&agent.run, approve).await.is(200);
+    agent.commit(2, 1, json!({})).await.is(200);
+    agent.executes("b", json!({})).await;
+    agent.release(json!({})).await.is(200);
+    let version = api.run(&agent.run).await["version"].clone();
+    let resume = json!({"kind": "resume", "if_version": version, "reason": "again"});
+    api.decide(&agent.run, resume).await.is(200);
+    let next = api.lease(&agent.run, json!({})).await;
+    next.executes("b", json!({})).await;
+    next.commit(3, 2, json!({})).await.is(200);
+    next.finish(json!({"outcome": "done"})).await.is(200);
+
+    let told = timeline(&api, &agent.run, json!({})).await;
+    let waited: Vec<Value> = told["folds"].as_array().unwrap().clone();
+    let waited: Vec<&Value> = waited
+        .iter()
+        .filter(|it| it["person"].is_object())
+        .collect();
+    assert_eq!(waited.len(), 2, "{told}");
+    let moment = |value: &Value| serde_json::from_value::<Time>(value.clone()).unwrap().0;
+    let flags = told["flags"].as_array().unwrap();
+    for (fold, flag) in waited.iter().zip(flags) {
+        assert_eq!(fold["to"], moment(&flag["at"]), "until the decision");
+        assert_eq!(fold["person"]["open"], false);
+    }
+    let asked = api.step(&agent.run, 2).await;
+    assert_eq!(waited[0]["from"], moment(&asked["begun_at"]));
+    let shown = timeline(&api, &agent.run, json!({"fold": false})).await;
+    assert_eq!(shown["folds"], json!([]), "everything to scale");
+}
+
+async fn a_superseded_step_keeps_the_look_it_had(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"on_crash": "hold"})).await;
+    agent.does("a", json!({})).await;
+    agent.does("b", json!({})).await;
+    agent.executes("c", json!({})).await;
+    agent.release(json!({})).await.is(200);
+    let version = api.run(&agent.run).await["version"].clone();
+    let rewind = json!({"kind": "rewind", "step": 2, "if_version": version, "reason": "again"});
+    api.decide(&agent.run, rewind).await.is(200);
+    for axis in ["time", "steps"] {
+        let told = timeline(&api, &agent.run, json!({"axis": axis})).await;
+        let mut looked: Vec<(i64, String)> =
+            serde_json::from_value(told["superseded"].clone()).unwrap();
+        looked.sort();
+        let expected = [(2, "committed".to_owned()), (3, "crashed".to_owned())];
+        assert_eq!(looked, expected, "on {axis}");
+    }
+}
+
+async fn a_child_that_runs_is_told_however_many_came_after_it(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    agent.executes("a", json!({})).await;
+    let parent = json!({"parent": {"run": agent.run, "seq": 1}});
+    let first = api.create(parent.clone()).await;
+    api.lease(&first, json!({})).await;
+    for _ in 0..54 {
+        api.create(parent.clone()).await;
+    }
+    let told = timeline(&api, &agent.run, json!({})).await;
+    let children = told["children"].as_array().unwrap();
+    assert_eq!(
+        children[0]["id"],
+        json!(first),
+        "in the order they were made"
+    );
+    assert_eq!(
+        children.len() as i64 + told["children_more"].as_i64().unwrap(),
+        55
+    );
+}
+
 async fn a_window_of_rows_surrounds_the_step_that_matters(on: Engine) {
     let api = on.shared().await;
     let agent = api.agent(json!({"plan": [{"name": "later"}]})).await;
@@ -254,6 +338,9 @@ async fn a_run_that_stopped_is_never_shown_as_it_ran(on: Engine) {
 }
 
 both_engines!(
+    what_people_took_is_told_and_takes_no_room,
+    a_superseded_step_keeps_the_look_it_had,
+    a_child_that_runs_is_told_however_many_came_after_it,
     a_run_that_stopped_is_never_shown_as_it_ran,
     a_long_run_has_no_more_bars_than_fit_and_loses_no_step,
     a_run_without_steps_has_no_bars,

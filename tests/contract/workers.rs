@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{Api, Engine, Server, both_engines, eventually, on_postgres, unique};
+use step47::domain::Time;
 
 async fn workers(api: &Api, cursor: Value) -> Value {
     api.post("/api/workers/page", json!({"cursor": cursor}))
@@ -87,6 +88,25 @@ async fn a_worker_that_gets_nothing_is_known_to_wait(on: Engine) {
     assert_eq!(seen["holds"][0]["run"], json!(run));
 }
 
+/// It may ask for more while it holds a run.
+async fn a_worker_is_idle_only_since_it_let_go_of_its_last_run(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    let (name, other) = (unique("w"), unique("agent"));
+    let ask = json!({"worker": name, "agents": [other]});
+    api.post("/v1/claims", ask.clone()).await.is(204);
+    worker(&api, &name, |it| it["asks"].is_object()).await;
+    let run = api.create(json!({"agent": "researcher"})).await;
+    let held = api.lease(&run, json!({"worker": name})).await;
+    api.post("/v1/claims", ask).await.is(204);
+    held.does("a", json!({})).await;
+    held.finish(json!({"outcome": "done"})).await.is(200);
+    let seen = worker(&api, &name, |it| it["asks"].is_object()).await;
+    let time = |value: &Value| serde_json::from_value::<Time>(value.clone()).expect("a time");
+    let finished = time(&api.run(&run).await["finished_at"]);
+    assert_eq!(time(&seen["asks"]["since"]), finished);
+}
+
 async fn a_worker_that_asks_for_any_run_asks_for_each_agent(on: Engine) {
     let server = Server::start(on).await;
     let api = server.api();
@@ -164,6 +184,7 @@ async fn servers_share_what_they_know_of_workers(on: Engine) {
 both_engines!(
     a_worker_is_shown_with_the_run_it_holds,
     a_worker_that_gets_nothing_is_known_to_wait,
+    a_worker_is_idle_only_since_it_let_go_of_its_last_run,
     a_worker_that_asks_for_any_run_asks_for_each_agent,
     a_refused_write_is_remembered_with_its_reason,
     workers_come_page_by_page,

@@ -27,6 +27,8 @@ async fn an_agent_goes_on_through_a_disk_that_takes_no_writes_for_a_while() {
     let opened = server.client.open(create("d"), lease(30_000)).await;
     let session: Session<u64> = opened.unwrap();
     let executed = AtomicUsize::new(0);
+    // The last step whose work saw that the disk takes no writes; only then may it take some again.
+    let refused = AtomicUsize::new(0);
     let step = async |n: u64| {
         let add = session.step(format!("k{n}"), "add").run(
             |_| async {
@@ -35,6 +37,7 @@ async fn an_agent_goes_on_through_a_disk_that_takes_no_writes_for_a_while() {
                 if n % 2 == 1 {
                     server.limit_files("0").await;
                     refuses_writes(&server).await;
+                    refused.store(n as usize, Ordering::SeqCst);
                 }
                 Ok(n)
             },
@@ -42,8 +45,8 @@ async fn an_agent_goes_on_through_a_disk_that_takes_no_writes_for_a_while() {
         );
         let free = async {
             if n % 2 == 1 {
-                eventually("the step works", async || {
-                    (executed.load(Ordering::SeqCst) as u64 == n).then_some(())
+                eventually("the step works, and writes are refused", async || {
+                    (refused.load(Ordering::SeqCst) as u64 == n).then_some(())
                 })
                 .await;
                 refuses_writes(&server).await;

@@ -1,6 +1,7 @@
 //! Child processes that never outlive the tests, however those end.
 
 use std::{
+    ffi::OsString,
     fs::File,
     net::TcpListener,
     os::{fd::OwnedFd, unix::process::parent_id},
@@ -12,10 +13,15 @@ use std::{
 /// past a limit on the size of files is an error and no signal: see `disk`.
 const BOUNDED: &str = r#"ulimit -v 6000000 2>/dev/null; trap '' XFSZ; exec "$0" "$@""#;
 
+/// The binary that is tested: this build's, or the one that `STEP47_BIN` names, such as a release.
+fn binary() -> OsString {
+    std::env::var_os("STEP47_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_step47").into())
+}
+
 /// The server's binary, away from the settings of whoever runs the tests.
 pub fn step47(dir: &Path) -> Command {
     let mut command = Command::new("sh");
-    command.args(["-c", BOUNDED, env!("CARGO_BIN_EXE_step47")]);
+    command.args(["-c", BOUNDED]).arg(binary());
     command.current_dir(dir);
     for (name, _) in std::env::vars() {
         if name.starts_with("STEP47_") {
@@ -37,7 +43,7 @@ pub enum Address {
 fn held(plain: Command) -> Command {
     let hand_over = r#"exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@""#;
     let mut command = Command::new("sh");
-    command.args(["-c", hand_over, env!("CARGO_BIN_EXE_step47")]);
+    command.args(["-c", hand_over]).arg(binary());
     if let Some(dir) = plain.get_current_dir() {
         command.current_dir(dir);
     }
@@ -79,7 +85,14 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn serve(url: &str, dir: &Path, name: &str, at: &Address, until: Until) -> Self {
+    pub fn serve(
+        url: &str,
+        dir: &Path,
+        name: &str,
+        log_filter: Option<&str>,
+        at: &Address,
+        until: Until,
+    ) -> Self {
         let said = dir.join(format!("{name}.out"));
         let log = dir.join(format!("{name}.log"));
         let (mut command, listen, stdin) = match at {
@@ -90,6 +103,9 @@ impl Process {
                 (held(step47(dir)), unused, OwnedFd::from(socket).into())
             }
         };
+        if let Some(filter) = log_filter {
+            command.env("STEP47_LOG", filter);
+        }
         let child = command
             .args(["serve", "--store", url, "--listen", listen])
             .stdin(stdin)

@@ -26,6 +26,8 @@ static STORES: Semaphore = Semaphore::const_new(6);
 /// A fresh store, the ground of one or more servers.
 pub struct Store {
     pub url: String,
+    /// What its servers log, if not the usual.
+    log: Option<&'static str>,
     dir: TempDir,
     _permit: SemaphorePermit<'static>,
 }
@@ -38,6 +40,7 @@ impl Store {
         settings(dir.path(), "")?;
         Ok(Self {
             url,
+            log: None,
             dir,
             _permit: permit,
         })
@@ -127,6 +130,15 @@ impl Server {
     pub async fn start_with(engine: Engine, settings: &str) -> Self {
         let store = Store::fresh(engine).await.unwrap_or_else(|e| panic!("{e}"));
         self::settings(store.dir.path(), settings).expect("settings");
+        Self::on(Arc::new(store), Until::Here)
+            .await
+            .unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// Logging what this filter lets through.
+    pub async fn start_logging(engine: Engine, filter: &'static str) -> Self {
+        let mut store = Store::fresh(engine).await.unwrap_or_else(|e| panic!("{e}"));
+        store.log = Some(filter);
         Self::on(Arc::new(store), Until::Here)
             .await
             .unwrap_or_else(|e| panic!("{e}"))
@@ -258,6 +270,7 @@ async fn serve_at(store: &Store, at: &Address, until: Until) -> Result<(Process,
         &store.url,
         store.dir.path(),
         &super::unique("server"),
+        store.log,
         at,
         until,
     );

@@ -98,14 +98,17 @@ fn question(case: &Case) -> Gate {
             "assessment": case.assessment,
             "policy": "Refunds above €100.00 need a person.",
         })),
-        schema: Some(json!({
-            "type": "object",
-            "required": ["choice"],
-            "properties": {
-                "choice": { "enum": [FULL, HALF, NONE] },
-                "note": { "type": "string", "maxLength": 500 },
-            },
-        })),
+        schema: Some(
+            json!({
+                "type": "object",
+                "required": ["choice"],
+                "properties": {
+                    "choice": { "enum": [FULL, HALF, NONE] },
+                    "note": { "type": "string", "maxLength": 500 },
+                },
+            })
+            .into(),
+        ),
         choices: Some(vec![json!(FULL), json!(HALF), json!(NONE)]),
     }
 }

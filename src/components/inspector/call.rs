@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::{
     components::{excerpt::ExcerptBlock, time::At},
-    domain::{Time, nouns::step::Reference, views::sheet::StepSheet},
+    domain::{StepStatus, Time, nouns::step::Reference, views::sheet::StepSheet},
 };
 
 #[component]
@@ -13,7 +13,10 @@ pub fn Call(step: StepSheet) -> impl IntoView {
     let error = detail.error.map(|error| {
         view! { <p class="run-error tone-failed"><b><bdi>{error.kind}</bdi></b>": "<bdi>{error.message}</bdi></p> }
     });
-    let question = detail.gate.map(|gate| {
+    // While it waits, the question and its context stand above the answer.
+    let waits = detail.step.status == StepStatus::Waiting;
+    let context = step.context.filter(|_| !waits);
+    let question = detail.gate.filter(|_| !waits).map(|gate| {
         view! { <p class="gate-title tone-waiting"><b><bdi>{gate.title}</bdi></b></p> }
     });
     let again = detail.step.retry_at.map(|at: Time| {
@@ -32,16 +35,16 @@ pub fn Call(step: StepSheet) -> impl IntoView {
     });
     let evidence = step.evidence.filter(|_| {
         // The banner of a crash shows it first.
-        detail.step.status != crate::domain::StepStatus::Crashed
+        detail.step.status != StepStatus::Crashed
     });
     let nothing = step.input.is_none() && step.result.is_none() && step.partial.is_none();
-    let nothing = nothing && error.is_none() && question.is_none();
+    let nothing = nothing && error.is_none() && question.is_none() && !waits;
     view! {
         {error}
         {again}
         <ExcerptBlock title="stack" excerpt=step.stack/>
         {question}
-        <ExcerptBlock title="context" excerpt=step.context/>
+        <ExcerptBlock title="context" excerpt=context/>
         <ExcerptBlock title="input" excerpt=step.input/>
         <ExcerptBlock title="result" excerpt=step.result/>
         <ExcerptBlock title="last partial result" excerpt=step.partial/>

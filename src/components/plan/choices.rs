@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{Elsewhere, Picks, Way};
 use crate::{
-    components::{excerpt::ExcerptBlock, time::Moment},
+    components::{excerpt::ExcerptBlock, next_field, time::Moment},
     domain::{
         StepStatus,
         rules::plan::{EffectAhead, PlanStep},
@@ -32,7 +32,7 @@ pub fn Choices(
     let option = move |digit: u8, way: Way, title: AnyView, does: AnyView| {
         let first = picks.with_untracked(|all| all.get(&seq).is_some_and(|it| it.way == Some(way)));
         view! {
-            <label class="choice">
+            <label class="choice" on:click=move |event| next_field::after_choice(&event)>
                 <input type="radio" name=format!("way.{seq}") value=way.as_str() data-choice=digit.to_string() disabled=!open required=true checked=first
                     prop:checked=move || picked(way) on:change=move |_| pick(way)/>
                 <span class="choice-words"><b>{title}</b><span class="dim">" — "{does}</span></span>

@@ -60,7 +60,7 @@ pub struct Picked {
 /// By step.
 pub type Picks = BTreeMap<i64, Picked>;
 
-/// What is picked before anyone did: nothing where the rule is `ask`, unless a button elsewhere asked for it.
+/// What is picked at first: nothing for a step whose rule is `ask`, unless a button elsewhere asked for it.
 pub fn first_picks(plan: &Plan, choose: Option<DecisionKind>) -> Picks {
     let first = |step: &PlanStep| {
         let way = match choose {

@@ -181,7 +181,7 @@ fn Line(step: PlanStep, picks: RwSignal<Picks>, elsewhere: Elsewhere, open: bool
         None => step.why.clone(),
     };
     let unknown = step.effect.as_ref().is_some_and(|it| it.unknown);
-    // A replayed line says it itself; any other step goes on from the edited state.
+    // A replayed step names its own edit; any other step goes on from the edited state.
     let edits = step.edits.clone().into_iter().filter(|_| !edited);
     view! {
         {edits.map(|edit| view! { <Edited edit/> }).collect_view()}

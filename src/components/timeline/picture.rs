@@ -8,7 +8,7 @@ use super::is_time;
 use crate::domain::{
     RunStatus, Time,
     views::{
-        timeline::{Axis, Bar, Look, Scale, Stretch, Timeline, WIDTH, ticks},
+        timeline::{Axis, Bar, Look, Scale, Stretch, Timeline, WIDTH, lines, ticks},
         words,
     },
 };
@@ -28,15 +28,44 @@ const HATCHED_MAX: usize = 40;
 const ANNOUNCED_WIDTH: f64 = 620.0;
 const ANNOUNCED_MAX: i64 = 5;
 const TICKS_MAX: i64 = 12;
+/// A line of a child run.
+const CHILD_HEIGHT: f64 = 12.0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Label {
     pub x: f64,
     pub y: f64,
     pub text: String,
+    /// What it stands for in full, where the text is shorter.
+    pub said: Option<String>,
     pub class: &'static str,
     pub anchor: &'static str,
     pub step: Option<i64>,
+}
+
+/// A bar with a shape of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shaped {
+    pub x: f64,
+    pub width: f64,
+    pub y: f64,
+    /// Someone rewound past it.
+    pub ghost: bool,
+}
+
+impl Shaped {
+    pub fn class(&self, of: &str) -> String {
+        classed(of, self.ghost)
+    }
+}
+
+/// A time that takes no room, as a mark that says so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoldMark {
+    pub x: f64,
+    pub width: f64,
+    pub class: &'static str,
+    pub said: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -54,9 +83,10 @@ pub struct Picture {
     pub height: f64,
     /// One path per look.
     pub paths: Vec<(String, String)>,
-    pub crashed: Vec<(f64, f64, f64)>,
-    pub skipped: Vec<(f64, f64, f64)>,
-    pub crosses: Vec<(f64, f64)>,
+    pub crashed: Vec<Shaped>,
+    pub skipped: Vec<Shaped>,
+    pub crosses: Vec<Shaped>,
+    pub folds: Vec<FoldMark>,
     pub gaps: Vec<(f64, f64)>,
     pub phases: Vec<f64>,
     pub ticks: Vec<(f64, String)>,
@@ -77,7 +107,7 @@ pub fn scale(timeline: &Timeline) -> Scale {
         true => WIDTH - ANNOUNCED_WIDTH,
         false => WIDTH,
     };
-    Scale::new(timeline.window, &timeline.folds, width)
+    Scale::new(timeline.window, &timeline.folded(), width)
 }
 
 impl Picture {
@@ -88,57 +118,67 @@ impl Picture {
         let lanes = timeline.lanes.max(1) as f64;
         let below = BAR_TOP + lanes * LANE_HEIGHT;
         picture.bars(timeline, &scale);
-        let children = picture.children(timeline, &scale, below + 4.0);
-        picture.height = below + 18.0 + 12.0 * children + 18.0;
-        picture.gaps(timeline, &scale, below + 10.0);
-        picture.phases(timeline, &scale, below + 10.0);
+        // Words stand in a line below the bars, child runs below the words.
+        let y = below + 10.0;
+        let children = picture.children(timeline, &scale, below + 15.0);
+        picture.height = below + 18.0 + CHILD_HEIGHT * children + 18.0;
+        picture.gaps(timeline, &scale, y);
+        picture.folds(timeline, &scale, y);
+        picture.phases(timeline, &scale, y);
         picture.above(timeline, &scale);
-        picture.now(timeline, &scale, below + 10.0);
+        picture.now(timeline, &scale, y);
         picture.ticks(timeline, &scale, offset);
         picture
     }
 
     fn bars(&mut self, timeline: &Timeline, scale: &Scale) {
-        let mut paths: Vec<String> = vec![String::new(); Look::ALL.len()];
+        // Those that count, then those that someone rewound past.
+        let mut paths = [false, true].map(|_| vec![String::new(); Look::ALL.len()]);
         for bar in &timeline.bars {
+            let (look, ghost) = timeline.look(bar);
             let (x, width) = place(bar, timeline.axis, scale, BAR_MIN);
             let y = BAR_TOP + bar.lane as f64 * LANE_HEIGHT;
             let (_, wide) = place(bar, timeline.axis, scale, CRASH_MIN);
-            let own_shape = match bar.look {
+            let shaped = |x, width, y| Shaped { x, width, y, ghost };
+            let own_shape = match look {
                 Look::Crashed if self.crashed.len() < HATCHED_MAX => {
-                    self.crashed.push((x, wide, y));
+                    self.crashed.push(shaped(x, wide, y));
                     true
                 }
                 Look::Skipped if self.skipped.len() < HATCHED_MAX => {
-                    self.skipped.push((x, width, y));
+                    self.skipped.push(shaped(x, width, y));
                     true
                 }
                 Look::Failed if self.crosses.len() < HATCHED_MAX => {
-                    self.crosses.push((x + width / 2.0, y + 8.0));
+                    self.crosses.push(shaped(x + width / 2.0, 0.0, y + 8.0));
                     false
                 }
                 _ => false,
             };
             if !own_shape {
-                draw(&mut paths[bar.look as usize], bar.look, x, width, y);
+                let path = &mut paths[usize::from(ghost)][look as usize];
+                draw(path, look, x, width, y);
             }
         }
-        self.paths = Look::ALL
-            .iter()
+        let classed = |(ghost, paths): (bool, Vec<String>)| {
+            let drawn = Look::ALL.iter().zip(paths).filter(|(_, d)| !d.is_empty());
+            drawn.map(move |(look, d)| (classed(&format!("bar-{}", look.as_str()), ghost), d))
+        };
+        self.paths = [false, true]
+            .into_iter()
             .zip(paths)
-            .filter(|(_, d)| !d.is_empty())
-            .map(|(look, d)| (format!("bar-{}", look.as_str()), d))
+            .flat_map(classed)
             .collect();
     }
 
-    /// Answers the lanes that child runs take.
-    fn children(&mut self, timeline: &Timeline, scale: &Scale, y: f64) -> f64 {
+    /// Answers the lines that child runs take.
+    fn children(&mut self, timeline: &Timeline, scale: &Scale, top: f64) -> f64 {
         if timeline.axis != Axis::Time || timeline.children.is_empty() {
             return 0.0;
         }
-        let seen =
-            |from: Time, to: Time| from.0 < timeline.window.to && to.0 > timeline.window.from;
-        for child in timeline.children.iter().filter(|it| seen(it.from, it.to)) {
+        let (drawn, rest) = lines(&timeline.children, timeline.window);
+        for (line, child) in (0..).zip(drawn) {
+            let y = top + CHILD_HEIGHT * f64::from(line);
             let x = scale.x(child.from.0);
             let tone = match child.status {
                 RunStatus::Crashed => "crashed",
@@ -156,7 +196,21 @@ impl Picture {
                 y,
             });
         }
-        f64::from(!self.children.is_empty())
+        let more = rest + timeline.children_more;
+        let mut taken = self.children.len() as f64;
+        if more > 0 && taken > 0.0 {
+            taken += 1.0;
+            self.labels.push(Label {
+                x: 0.0,
+                y: top + CHILD_HEIGHT * taken - 3.0,
+                text: format!("+{} child runs", words::count(more)),
+                said: None,
+                class: "label-dim",
+                anchor: "start",
+                step: None,
+            });
+        }
+        taken
     }
 
     fn ticks(&mut self, timeline: &Timeline, scale: &Scale, offset: i32) {
@@ -179,6 +233,14 @@ impl Picture {
                 self.ticks.push((x, text));
             }
         }
+    }
+}
+
+/// What someone rewound past looks as it did, and fades.
+fn classed(of: &str, ghost: bool) -> String {
+    match ghost {
+        true => format!("{of} is-ghost"),
+        false => of.to_owned(),
     }
 }
 
@@ -212,6 +274,7 @@ fn draw(path: &mut String, look: Look, x: f64, width: f64, y: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::views::timeline::{Fold, Waited};
 
     fn run_of(steps: i64) -> Timeline {
         let bar = |n: i64| Bar {
@@ -237,12 +300,14 @@ mod tests {
             crowded: 0,
             folds: vec![],
             idle: 0,
+            superseded: vec![],
             marks: vec![],
             cut: false,
             gaps: vec![],
             phases: vec![],
             flags: vec![],
             children: vec![],
+            children_more: 0,
             now: None,
             announced: 0,
         }
@@ -261,6 +326,47 @@ mod tests {
     #[test]
     fn a_crash_is_wide_enough_to_be_seen() {
         let picture = Picture::of(&run_of(400), 0);
-        assert!(picture.crashed[0].1 >= CRASH_MIN);
+        assert!(picture.crashed[0].width >= CRASH_MIN);
+    }
+
+    #[test]
+    fn a_superseded_step_keeps_its_look_and_fades() {
+        let mut rewound = run_of(3);
+        rewound.bars[1].look = Look::Superseded;
+        rewound.bars[2].look = Look::Superseded;
+        rewound.superseded = vec![(2, Look::Committed), (3, Look::Crashed)];
+        let picture = Picture::of(&rewound, 0);
+        assert_eq!(picture.crashed.len(), 1);
+        assert!(picture.crashed[0].ghost);
+        let classes: Vec<_> = picture.paths.iter().map(|it| it.0.as_str()).collect();
+        assert_eq!(classes, ["bar-committed", "bar-committed is-ghost"]);
+    }
+
+    #[test]
+    fn the_words_of_two_folds_do_not_run_into_each_other() {
+        let mut long = run_of(40);
+        let fold = |from: i64| Fold {
+            from: from * 1_000_000,
+            to: (from + 1) * 1_000_000,
+            person: Some(Waited {
+                ms: 3_780_000,
+                open: false,
+            }),
+        };
+        long.folds = vec![fold(20), fold(22), fold(24)];
+        let picture = Picture::of(&long, 0);
+        assert_eq!(picture.folds.len(), 3);
+        assert!(
+            picture
+                .folds
+                .iter()
+                .all(|it| it.said == "waited 1h 03m for a person")
+        );
+        let mut spans: Vec<_> = picture.labels.iter().map(Label::span).collect();
+        spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(
+            !spans.is_empty() && spans.is_sorted_by(|a, b| a.1 <= b.0),
+            "{spans:?}"
+        );
     }
 }

@@ -105,7 +105,7 @@ pub fn rows(old: &Tree, new: &Tree, delta: &Delta, after: i64, find: Option<&str
         seen: 0,
         full: false,
     };
-    let place = Place {
+    let place = ValuePath {
         depth: 0,
         label: None,
         path: String::new(),
@@ -157,7 +157,7 @@ fn count(old: &Tree, new: &Tree, delta: &Delta, sum: &mut Totals) {
     }
 }
 
-struct Place {
+struct ValuePath {
     depth: i64,
     label: Option<Label>,
     path: String,
@@ -165,7 +165,7 @@ struct Place {
     from: Option<String>,
 }
 
-impl Place {
+impl ValuePath {
     fn key(&self, key: &str) -> Self {
         Self {
             depth: self.depth + 1,
@@ -219,20 +219,20 @@ impl Walk {
         self.seen += 1;
     }
 
-    fn looked_for(&self, place: &Place, values: &[&Tree]) -> bool {
+    fn looked_for(&self, place: &ValuePath, values: &[&Tree]) -> bool {
         self.find.as_ref().is_none_or(|text| {
             place.path.to_lowercase().contains(text)
                 || values.iter().any(|value| is_in(value, text))
         })
     }
 
-    fn context(&mut self, place: &Place, body: Body, bytes: usize) {
+    fn context(&mut self, place: &ValuePath, body: Body, bytes: usize) {
         if self.find.is_none() {
             self.push(false, || row(place, Mark::Same, body, bytes));
         }
     }
 
-    fn value(&mut self, old: &Tree, new: &Tree, delta: &Delta, place: Place) {
+    fn value(&mut self, old: &Tree, new: &Tree, delta: &Delta, place: ValuePath) {
         if self.full {
             return;
         }
@@ -270,7 +270,7 @@ impl Walk {
                         (None, Some(new), _) => match keys.renamed.get(key) {
                             Some(was) => {
                                 let from = Some(format!("{}/{}", place.old_path, escape(was)));
-                                self.value(new, new, &Delta::Same, Place { from, ..inside });
+                                self.value(new, new, &Delta::Same, ValuePath { from, ..inside });
                             }
                             None => self.added(inside, new),
                         },
@@ -309,7 +309,7 @@ impl Walk {
                         Run::Moved { old, new, delta } => {
                             let inside = place.item(*old, *new);
                             let from = Some(inside.old_path.clone());
-                            self.value(&a[*old], &b[*new], delta, Place { from, ..inside });
+                            self.value(&a[*old], &b[*new], delta, ValuePath { from, ..inside });
                         }
                     }
                     if self.full {
@@ -339,7 +339,7 @@ impl Walk {
         }
     }
 
-    fn open(&mut self, place: &Place, list: bool, count: usize, bytes: usize) {
+    fn open(&mut self, place: &ValuePath, list: bool, count: usize, bytes: usize) {
         let body = Body::Open {
             list,
             count: count as i64,
@@ -347,14 +347,14 @@ impl Walk {
         self.context(place, body, bytes);
     }
 
-    fn removed(&mut self, place: Place, old: &Tree) {
+    fn removed(&mut self, place: ValuePath, old: &Tree) {
         let place = place.gone();
         if self.looked_for(&place, &[old]) {
             self.push(true, || whole(&place, Mark::Removed, old));
         }
     }
 
-    fn added(&mut self, place: Place, new: &Tree) {
+    fn added(&mut self, place: ValuePath, new: &Tree) {
         if self.looked_for(&place, &[new]) {
             self.push(true, || whole(&place, Mark::Added, new));
         }
@@ -362,7 +362,7 @@ impl Walk {
 
     fn fold(
         &mut self,
-        place: &Place,
+        place: &ValuePath,
         list: bool,
         start: usize,
         count: usize,
@@ -391,7 +391,7 @@ impl Walk {
 
 impl Row {
     /// As it stood in the old state.
-    fn gone(self, place: &Place) -> Self {
+    fn gone(self, place: &ValuePath) -> Self {
         Self {
             path: place.old_path.clone(),
             ..self
@@ -399,7 +399,7 @@ impl Row {
     }
 }
 
-fn row(place: &Place, mark: Mark, body: Body, bytes: usize) -> Row {
+fn row(place: &ValuePath, mark: Mark, body: Body, bytes: usize) -> Row {
     Row {
         depth: place.depth,
         mark,
@@ -412,7 +412,7 @@ fn row(place: &Place, mark: Mark, body: Body, bytes: usize) -> Row {
     }
 }
 
-fn whole(place: &Place, mark: Mark, tree: &Tree) -> Row {
+fn whole(place: &ValuePath, mark: Mark, tree: &Tree) -> Row {
     row(place, mark, value(tree), tree.size())
 }
 

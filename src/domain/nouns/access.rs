@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 use crate::domain::{
-    nouns::{lifetime::Lifetime, time::Time},
+    nouns::{integrity::AuditHead, lifetime::Lifetime, time::Time},
     tree::hash::Hash,
 };
 
@@ -224,6 +224,7 @@ pub struct Integrity {
     pub schema: i64,
     pub event: i64,
     pub head: Hash,
+    pub audit: AuditHead,
 }
 
 #[cfg(test)]

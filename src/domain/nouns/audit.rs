@@ -94,6 +94,6 @@ pub struct AuditVerified {
     /// The chain holds up to this entry, which has this hash: comparable with an exported head.
     pub entry: i64,
     pub head: Hash,
-    /// The first entry that does not fit what is before it.
+    /// The first entry that does not match the entry before it.
     pub damaged: Option<i64>,
 }

@@ -160,6 +160,9 @@ pub struct Run {
     pub started_at: Option<Time>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Time>,
+    /// Microseconds between its leases, in which nobody held it: its elapsed time leaves them out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unheld_us: i64,
     /// What is stored of it does not match its seal: nothing here can be relied on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub damaged: bool,
@@ -195,6 +198,26 @@ impl Run {
         needs_you(self.status, at, self.effects_unknown) && !self.acknowledged
     }
 
+    /// Whether a list of this status shows it: one at an open gate waits, also while a worker holds it.
+    pub fn counts_as(&self, status: RunStatus) -> bool {
+        let at = self.at.as_ref().map(|at| at.status);
+        status == self.status || status == RunStatus::Waiting && waits_held(self.status, at)
+    }
+
+    /// What its elapsed time is counted from, and to where: nothing while a worker has it. Only the time that workers had it
+    /// counts. So the beginning moves on by what lay between leases, and one that nobody has stands still where its worker
+    /// was last heard, whatever people decide about it since.
+    pub fn worked(&self) -> Option<(Time, Option<Time>)> {
+        let from = Time(self.started_at?.0 + self.unheld_us);
+        let heard = self.heard_at.unwrap_or(self.updated_at);
+        let to = match self.status {
+            RunStatus::Running => None,
+            RunStatus::Done | RunStatus::Failed => Some(self.finished_at.unwrap_or(heard)),
+            _ => Some(heard),
+        };
+        Some((from, to))
+    }
+
     /// What the counts say of a run that is older than strips: all committed, but for the step it is at.
     pub fn assumed_strip(&self) -> Strip {
         let mut strip = Strip::default();
@@ -208,21 +231,98 @@ impl Run {
     }
 }
 
+fn is_zero(n: &i64) -> bool {
+    *n == 0
+}
+
+/// It waits at a gate while a worker holds it.
+fn waits_held(status: RunStatus, at: Option<StepStatus>) -> bool {
+    status == RunStatus::Running && at == Some(StepStatus::Waiting)
+}
+
 /// A person has to look: it stopped, it waits at a gate even while a worker holds it, or it was paused with an effect that
 /// nobody knows of.
 pub fn needs_you(status: RunStatus, at: Option<StepStatus>, effects_unknown: bool) -> bool {
     match status {
-        RunStatus::Running => at == Some(StepStatus::Waiting),
+        RunStatus::Running => waits_held(status, at),
         RunStatus::Paused => effects_unknown,
         status => status.needs_you(),
+    }
+}
+
+impl Announced {
+    /// It has neither begun nor been skipped.
+    pub fn is_pending(&self) -> bool {
+        self.seq.is_none() && self.status == StepStatus::Pending
     }
 }
 
 impl RunDetail {
     /// Announced steps that have not begun.
     pub fn pending(&self) -> impl Iterator<Item = &Announced> {
-        self.plan
-            .iter()
-            .filter(|step| step.seq.is_none() && step.status == StepStatus::Pending)
+        self.plan.iter().filter(|step| step.is_pending())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::nouns::sample;
+
+    fn run(status: RunStatus) -> Run {
+        Run {
+            status,
+            started_at: Some(Time(1_000)),
+            heard_at: Some(Time(5_000)),
+            ..sample::run("a")
+        }
+    }
+
+    /// How long it worked, as a reader at this moment sees it.
+    fn elapsed(run: &Run, now: i64) -> i64 {
+        let (from, to) = run.worked().unwrap();
+        to.unwrap_or(Time(now)).0 - from.0
+    }
+
+    #[test]
+    fn elapsed_goes_on_where_it_stood_when_a_worker_takes_the_run() {
+        for stopped in [RunStatus::Crashed, RunStatus::Ready, RunStatus::Paused] {
+            assert_eq!(elapsed(&run(stopped), 90_000), 4_000, "{stopped}");
+        }
+        let taken = Run {
+            heard_at: Some(Time(90_000)),
+            unheld_us: 85_000,
+            ..run(RunStatus::Running)
+        };
+        assert_eq!(elapsed(&taken, 90_000), 4_000);
+        assert_eq!(elapsed(&taken, 91_000), 5_000);
+    }
+
+    #[test]
+    fn a_run_that_is_cancelled_later_worked_no_longer() {
+        let cancelled = Run {
+            finished_at: Some(Time(80_000)),
+            ..run(RunStatus::Cancelled)
+        };
+        assert_eq!(elapsed(&cancelled, 90_000), 4_000);
+        let done = Run {
+            finished_at: Some(Time(6_000)),
+            ..run(RunStatus::Done)
+        };
+        assert_eq!(elapsed(&done, 90_000), 5_000);
+    }
+
+    #[test]
+    fn a_gate_under_a_live_lease_counts_as_running_and_as_waiting() {
+        let at_gate = Run {
+            at: Some(At {
+                seq: 1,
+                name: "approve".into(),
+                status: StepStatus::Waiting,
+            }),
+            ..run(RunStatus::Running)
+        };
+        assert!(at_gate.counts_as(RunStatus::Waiting) && at_gate.counts_as(RunStatus::Running));
+        assert!(!run(RunStatus::Running).counts_as(RunStatus::Waiting));
     }
 }

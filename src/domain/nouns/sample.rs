@@ -39,6 +39,7 @@ pub fn run(id: &str) -> Run {
         updated_at: Time(0),
         started_at: None,
         finished_at: None,
+        unheld_us: 0,
         damaged: false,
     }
 }

@@ -7,6 +7,7 @@ use crate::domain::{
     nouns::{
         attempt::{Attempt, LogLine},
         ids::StepKey,
+        ordered_json::OrderedJson,
         run::Link,
         status::StepStatus,
         time::Time,
@@ -94,10 +95,20 @@ pub struct Gate {
     pub title: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Value>,
+    /// A JSON Schema that the answer must fit; a form shows its properties in the order they stand in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub schema: Option<Value>,
+    #[cfg_attr(feature = "ssr", schema(value_type = Option<Value>))]
+    pub schema: Option<OrderedJson>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choices: Option<Vec<Value>>,
+}
+
+impl Gate {
+    /// It asks for yes or no.
+    pub fn is_plain(&self) -> bool {
+        let choices = self.choices.as_ref().is_some_and(|it| !it.is_empty());
+        !choices && self.schema.is_none()
+    }
 }
 
 /// Something outside that a step relied on, and what it looked like then.

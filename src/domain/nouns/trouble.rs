@@ -58,7 +58,7 @@ impl Trouble {
     pub fn banner(self) -> &'static str {
         match self {
             Self::DiskFull => {
-                "The disk is full: nothing can be saved now. It goes on by itself when there is room."
+                "The disk is full: nothing can be saved now. Saving resumes by itself when there is room."
             }
             Self::ReadOnly => {
                 "The store is read-only: nothing can be saved now. It goes on by itself when it can be written again."

@@ -55,6 +55,14 @@ pub struct Asks {
     pub agents: Vec<String>,
 }
 
+impl Asks {
+    /// `asked` is the first time it asked without a break, `let_go` the end of the last lease it had. A worker may ask for more
+    /// while it holds a run: it is idle only once it has let go of that.
+    pub fn idle_since(asked: Time, let_go: Option<Time>) -> Time {
+        let_go.map_or(asked, |let_go| asked.max(let_go))
+    }
+}
+
 /// A write that was not accepted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RefusedWrite {
@@ -106,6 +114,13 @@ pub struct Asking {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_is_idle_before_the_end_of_the_last_run() {
+        assert_eq!(Asks::idle_since(Time(5), None), Time(5));
+        assert_eq!(Asks::idle_since(Time(5), Some(Time(9))), Time(9));
+        assert_eq!(Asks::idle_since(Time(9), Some(Time(5))), Time(9));
+    }
 
     #[test]
     fn a_worker_that_stopped_asking_is_silent_not_idle() {

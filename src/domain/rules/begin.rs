@@ -97,7 +97,7 @@ pub fn begin(asked: &Asked<'_>, known: Option<&Known<'_>>) -> Begin {
         StepStatus::Waiting => Begin::Recorded(Waiting),
         StepStatus::Running if known.epoch == asked.epoch => Begin::Again(known.told),
         StepStatus::Failed if known.retries => fresh(if known.unknown { Check } else { Execute }),
-        // Who orders a retry with the same key of a step that can be checked lets the agent look first.
+        // A retry with the same key of a step that can be checked: the agent looks first whether it happened.
         StepStatus::Crashed | StepStatus::Failed if known.ordered => {
             fresh(match known.recovery == Recovery::Check && known.unknown {
                 true => Check,
@@ -105,7 +105,7 @@ pub fn begin(asked: &Asked<'_>, known: Option<&Known<'_>>) -> Begin {
             })
         }
         StepStatus::Failed => Begin::Recorded(Failed),
-        // Only the run's own lease gets here: an operator's step is not handed out again.
+        // The step crashed, or runs under an earlier lease: its recovery rule decides.
         StepStatus::Crashed | StepStatus::Running => match known.recovery {
             Recovery::Retry => fresh(Execute),
             Recovery::Check => fresh(Check),

@@ -195,7 +195,7 @@ pub struct Looking {
     pub until: Time,
 }
 
-/// How long "I am looking" lasts.
+/// How long "I'm on it" lasts.
 pub const LOOKING_MS: i64 = 15 * 60_000;
 
 impl DecisionKind {
@@ -209,7 +209,7 @@ impl DecisionKind {
         self.moves_version() && !matches!(self, Self::Pause | Self::Cancel)
     }
 
-    /// People must say why; what changes nothing, or says so itself, needs no reason.
+    /// A person must give a reason, except for a note, a pin, a claim and an acknowledgement.
     pub fn needs_reason(self) -> bool {
         !matches!(
             self,

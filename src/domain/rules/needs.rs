@@ -4,7 +4,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::domain::{
-    nouns::{run::Run, status::RunStatus, time::Time},
+    nouns::{
+        ids::RunId,
+        run::{At, Run},
+        status::{RunStatus, StepStatus},
+        time::Time,
+    },
     tree::hash::Hash,
     wire::query::RunQuery,
 };
@@ -19,8 +24,40 @@ pub const GROUP_MIN: i64 = 3;
 pub struct NeedsYou {
     pub runs: Vec<Run>,
     pub causes: Vec<Cause>,
+    /// What the single runs are about, as far as that is known.
+    #[serde(default)]
+    pub about: Vec<(RunId, About)>,
     /// More single runs than there was place for.
     pub more: bool,
+}
+
+/// The step that a run needs a person for, in the agent's words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    pub seq: i64,
+    pub what: Matter,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Matter {
+    /// This may have happened; where a lease was lost, it was then.
+    Effect { may: String, ended: Option<Time> },
+    /// A question; a plain one is answered by yes or no.
+    Question { title: String, plain: bool },
+}
+
+impl About {
+    /// Whether the run is still where this was read.
+    pub fn holds(&self, run: &Run) -> bool {
+        let stands = |at: &At| {
+            at.seq == self.seq
+                && match self.what {
+                    Matter::Effect { .. } => run.effects_unknown,
+                    Matter::Question { .. } => at.status == StepStatus::Waiting,
+                }
+        };
+        run.at.as_ref().is_some_and(stands)
+    }
 }
 
 /// Several runs that stopped at the same step of the same code, in the same way.
@@ -48,7 +85,7 @@ pub struct Alike {
 }
 
 impl Alike {
-    /// Each open question is its own: a person answers one at a time.
+    /// Waiting runs make no group: a person answers one question at a time.
     pub fn of(run: &Run) -> Option<Self> {
         let at = run.at.as_ref()?;
         matches!(run.status, RunStatus::Crashed | RunStatus::Failed).then(|| Self {
@@ -124,10 +161,7 @@ impl Alike {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{
-        StepStatus,
-        nouns::{run::At, sample},
-    };
+    use crate::domain::nouns::sample;
 
     fn stopped(status: RunStatus) -> Run {
         Run {
@@ -165,6 +199,23 @@ mod tests {
             assert!(!alike.query().fits(&other), "{other:?}");
             assert_ne!(Alike::of(&other).unwrap().id(), alike.id());
         }
+    }
+
+    #[test]
+    fn what_a_card_says_holds_only_where_the_run_still_is() {
+        let question = About {
+            seq: 4,
+            what: Matter::Question {
+                title: "Go on?".into(),
+                plain: true,
+            },
+        };
+        let mut run = stopped(RunStatus::Waiting);
+        assert!(!question.holds(&run), "a crashed step asks nothing");
+        run.at.as_mut().unwrap().status = StepStatus::Waiting;
+        assert!(question.holds(&run));
+        run.at.as_mut().unwrap().seq = 5;
+        assert!(!question.holds(&run), "another step");
     }
 
     #[test]

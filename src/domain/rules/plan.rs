@@ -116,7 +116,7 @@ pub struct Saved {
     pub cost_usd: Option<f64>,
 }
 
-/// Results that will be replayed, checked against their hashes: the newest ones, as far as one look goes.
+/// Results that will be replayed, checked against their hashes: the newest 500 of them, or 8 MiB.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 pub struct Checked {
@@ -308,7 +308,7 @@ pub fn plan(facts: &Facts<'_>) -> Plan {
 pub fn resumable(status: RunStatus) -> Result<(), String> {
     match status {
         RunStatus::Crashed | RunStatus::Failed | RunStatus::Paused => Ok(()),
-        RunStatus::Ready => Err("it is released already and waits for a worker".into()),
+        RunStatus::Ready => Err("it is queued already: waiting for a worker".into()),
         other => Err(format!(
             "it is {other}; a run that is crashed, failed or paused can be resumed"
         )),
@@ -350,7 +350,7 @@ fn expected(step: &Announced) -> PlanStep {
             StepStatus::Skipped => {
                 "skipped before it began: the agent gets the given result".into()
             }
-            _ => "announced; the agent may choose others".into(),
+            _ => "announced; the agent may choose other steps".into(),
         },
         recovery: Recovery::default_for(step.effect.as_ref()),
         effect: step.effect.as_ref().map(EffectAhead::announced),

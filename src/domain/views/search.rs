@@ -1,4 +1,5 @@
-//! The search box's language: `status:crashed agent:invoice-reconciler label:team:billing key:charge-42` and free text.
+//! The search box's language: `status:crashed agent:invoice-reconciler label:team:billing key:charge-42
+//! worker:w-7f3a` and free text.
 
 use crate::domain::{
     nouns::{run::Run, status::RunStatus},
@@ -24,6 +25,9 @@ impl RunQuery {
                     self.label = Some(value.to_owned());
                 }
                 Some(("key", value)) if !value.is_empty() => self.key = Some(value.to_owned()),
+                Some(("worker", value)) if !value.is_empty() => {
+                    self.worker = Some(value.to_owned());
+                }
                 _ => free.push(word),
             }
         }
@@ -60,11 +64,12 @@ impl RunQuery {
     }
 
     /// Whether the list that this query asks for surely shows `run`. What only the store knows (step names, keys,
-    /// decisions) is not.
+    /// decisions, workers) is not.
     pub fn admits(&self, run: &Run) -> bool {
         self.fits(run)
             && self.key.is_none()
             && self.owner.is_none()
+            && self.worker.is_none()
             && self.q.as_ref().is_none_or(|text| mentions(run, text))
     }
 
@@ -80,7 +85,7 @@ impl RunQuery {
                 .is_none_or(|it| it == is.unwrap_or_default())
         };
         let over = |usd: i64| run.usage.cost_usd.is_some_and(|cost| cost > usd as f64);
-        self.status.is_none_or(|status| status == run.status)
+        self.status.is_none_or(|status| run.counts_as(status))
             && self.agent.as_ref().is_none_or(|agent| *agent == run.agent)
             && self.label.as_ref().is_none_or(label)
             && same(&self.step, run.at.as_ref().map(|at| at.name.as_str()))

@@ -18,6 +18,18 @@ pub fn terms(text: &str) -> Vec<String> {
     terms
 }
 
+/// What begins the term of a worker, and no word of a text.
+const WORKER: char = '@';
+
+/// The term of a run's worker: it is found by its whole name, and by no beginning of a word.
+pub fn of_worker(name: &str) -> String {
+    format!("{WORKER}{name}")
+}
+
+pub fn is_of_text(term: &str) -> bool {
+    !term.starts_with(WORKER)
+}
+
 /// Sorts after every term that begins with `term`.
 pub fn past(term: &str) -> String {
     format!("{term}{}", char::MAX)

@@ -3,13 +3,17 @@
 
 mod fold;
 mod lanes;
+mod lines;
 mod marks;
 mod scale;
+mod waits;
 
-pub use fold::folds;
+pub use fold::{Fold, Waited, folds};
 pub use lanes::{LANES_MAX, assign};
+pub use lines::{LINES_MAX, lines};
 pub use marks::{Mark, Notable};
 pub use scale::{Scale, WIDTH, ticks};
+pub use waits::{Wait, waits};
 
 use serde::{Deserialize, Serialize};
 
@@ -296,10 +300,13 @@ pub struct Timeline {
     /// Lanes in use, and parallel steps that found none.
     pub lanes: i64,
     pub crowded: i64,
-    /// Idle times that take no room.
-    pub folds: Vec<Stretch>,
-    /// Idle times that are long enough to be left out.
+    /// Times that take no room.
+    pub folds: Vec<Fold>,
+    /// Times that are long enough to be left out.
     pub idle: i64,
+    /// How superseded steps looked before, where they are drawn one by one.
+    #[serde(default)]
+    pub superseded: Vec<(i64, Look)>,
     pub marks: Vec<Mark>,
     /// There are more notable steps than were looked at.
     pub cut: bool,
@@ -307,6 +314,9 @@ pub struct Timeline {
     pub phases: Vec<Phase>,
     pub flags: Vec<Flag>,
     pub children: Vec<Child>,
+    /// Child runs that were not read.
+    #[serde(default)]
+    pub children_more: i64,
     /// The store's clock, while the run is not over.
     pub now: Option<Time>,
     pub announced: i64,
@@ -315,7 +325,21 @@ pub struct Timeline {
 impl Timeline {
     /// What is drawn to scale: the window without what is folded.
     pub fn open(&self) -> Vec<Stretch> {
-        between(self.window, &self.folds)
+        between(self.window, &self.folded())
+    }
+
+    /// What is not.
+    pub fn folded(&self) -> Vec<Stretch> {
+        self.folds.iter().map(|fold| fold.on()).collect()
+    }
+
+    /// How this bar looks, and whether someone rewound past it: then it keeps the look it had.
+    pub fn look(&self, bar: &Bar) -> (Look, bool) {
+        let was = self.superseded.iter().find(|(seq, _)| *seq == bar.first);
+        match (was, bar.look) {
+            (Some((_, was)), Look::Superseded) => (*was, true),
+            (was, look) => (look, was.is_some() || look == Look::Superseded),
+        }
     }
 
     /// A moment within it, whose zone stands for all.

@@ -49,7 +49,7 @@ pub fn read(text: &str) -> Result<Value, Wrong> {
         what: spoken(&error),
     })?;
     json::check(text.as_bytes(), &[], VALUES_MAX)
-        .and_then(|()| json::check_depth("", &value))
+        .and_then(|_| json::check_depth("", &value))
         .map_err(|problem| Wrong::of(text, &problem))?;
     Ok(value)
 }

@@ -15,6 +15,9 @@ use crate::domain::{
 /// What stands for a status that cannot be relied on.
 pub const DAMAGED: &str = "damaged in the store";
 
+/// What those read who may not decide.
+pub const VIEW_ONLY: &str = "View only. Ask an operator to decide.";
+
 /// A run's status as a heading.
 pub fn run_status(status: RunStatus) -> &'static str {
     match status {
@@ -75,6 +78,24 @@ pub fn decided(kind: DecisionKind) -> &'static str {
     }
 }
 
+/// What the reader did a moment ago, with what they answered: "You answered “Refund €120.00”."
+pub fn you_decided(decision: &Decision) -> String {
+    let answer = match decision.kind {
+        DecisionKind::Answer => decision.chosen.first().and_then(|it| it.result.as_ref()),
+        _ => None,
+    };
+    let did = decided(decision.kind);
+    match answer {
+        Some(answer) => format!("You {did} “{}”.", answer.as_answer()),
+        None => format!("You {did}."),
+    }
+}
+
+/// What a button says that approves: "Send €120.00 back?" without its question mark.
+pub fn approve(question: &str) -> String {
+    format!("Approve: {}", question.trim_end().trim_end_matches('?'))
+}
+
 /// "1 decision", "3 decisions".
 pub fn several(n: i64, noun: &str) -> String {
     match n {
@@ -90,7 +111,7 @@ pub fn did(kind: DecisionKind, decision: &Decision) -> String {
         None => what.to_owned(),
     };
     match kind {
-        DecisionKind::Retry => at("ordered to retry"),
+        DecisionKind::Retry => at("ordered a retry of"),
         DecisionKind::Commit => at("committed a result for"),
         DecisionKind::Skip => at("skipped"),
         DecisionKind::Approve => at("approved"),
@@ -133,7 +154,7 @@ pub fn headline(run: &Run) -> String {
         None => what.to_owned(),
     };
     match run.status {
-        RunStatus::Pending => "Not started: waits for a worker".into(),
+        RunStatus::Pending => "Not started: waiting for a worker".into(),
         RunStatus::Running => match &run.at {
             Some(at) if at.status == StepStatus::Running => {
                 format!("Running step {}", number(at.seq))
@@ -167,7 +188,7 @@ pub fn now_at(run: &Run) -> String {
         None => what.trim_end_matches(" at").to_owned(),
     };
     match run.status {
-        RunStatus::Pending => "not started, waits for a worker".into(),
+        RunStatus::Pending => "not started: waiting for a worker".into(),
         RunStatus::Running => {
             let doing = match run.at.as_ref().map(|at| at.status) {
                 Some(StepStatus::Running) => at("running"),
@@ -373,6 +394,13 @@ pub fn size(bytes: i64) -> String {
 mod tests {
     use super::*;
     use crate::domain::nouns::{run::At, sample};
+
+    #[test]
+    fn a_question_becomes_what_is_approved() {
+        let said = approve("Send €120.00 back to the customer?");
+        assert_eq!(said, "Approve: Send €120.00 back to the customer");
+        assert_eq!(approve("Deploy"), "Approve: Deploy");
+    }
 
     #[test]
     fn a_row_says_where_the_run_is() {

@@ -16,7 +16,7 @@ const ENVELOPE: usize = 6;
 /// `objects` are the places where an object is expected and a list is not (`*` is any item of a list).
 /// A body of few letters can hold millions of values, each of which costs far more than its letters: `values_max`
 /// bounds them.
-pub fn check(body: &[u8], objects: &[&str], values_max: usize) -> Result<(), Problem> {
+pub fn check(body: &[u8], objects: &[&str], values_max: usize) -> Result<usize, Problem> {
     Scanner {
         body,
         at: 0,
@@ -153,7 +153,7 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    fn scan(mut self) -> Result<(), Problem> {
+    fn scan(mut self) -> Result<usize, Problem> {
         while let Some(&byte) = self.body.get(self.at) {
             match byte {
                 b'{' => self.enter(Open::Object {
@@ -173,7 +173,7 @@ impl Scanner<'_> {
                 _ => self.at += 1,
             }
         }
-        Ok(())
+        Ok(self.values)
     }
 
     fn enter(&mut self, container: Open) -> Result<(), Problem> {

@@ -13,6 +13,7 @@ use crate::domain::{
 #[cfg_attr(feature = "ssr", into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub struct RunQuery {
+    /// `waiting` also finds runs at an open gate that a worker still holds.
     #[serde(default)]
     pub status: Option<RunStatus>,
     #[serde(default)]
@@ -41,6 +42,9 @@ pub struct RunQuery {
     /// Runs that this person decided about, or labelled `owner:NAME`; `@me` is who asks.
     #[serde(default)]
     pub owner: Option<String>,
+    /// Runs of which this worker began a step, now or before.
+    #[serde(default)]
+    pub worker: Option<String>,
     /// Runs that cost more than this.
     #[serde(default)]
     pub over_usd: Option<i64>,
@@ -64,6 +68,7 @@ impl Default for RunQuery {
             version: None,
             effects_unknown: None,
             owner: None,
+            worker: None,
             over_usd: None,
             limit: fifty(),
             cursor: None,
@@ -86,6 +91,7 @@ impl Check for RunQuery {
             ("error", &self.error),
             ("version", &self.version),
             ("owner", &self.owner),
+            ("worker", &self.worker),
         ];
         for (path, text) in texts {
             if text.as_deref().is_some_and(|text| text.contains('\0')) {

@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::draft;
 use crate::{
     api,
-    components::{changes::Changes, json_field::JsonField, refusal::Refusal, toast::Toasts},
+    components::{
+        changes::Changes, json_field::JsonField, next_field, refusal::Refusal, toast::Toasts,
+    },
     domain::{
         Action, Code, DecisionKind,
         diff::{self, Change},
@@ -24,7 +26,7 @@ use crate::{
     pages::{deciding::Deciding, shell::Shell},
 };
 
-/// After the last key, the schema is asked.
+/// How long after the last key the schema is asked.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Values that are offered one by one.
 const PARTS_MAX: usize = 30;
@@ -35,7 +37,7 @@ const LIVE_MAX: usize = 2 << 20;
 pub fn EditBody(sheet: EditSheet) -> impl IntoView {
     let text = RwSignal::new(sheet.text.clone());
     let reason = RwSignal::new(String::new());
-    // What the edit is based on; after a conflict the reader may base it on what is true now.
+    // The version that the edit is based on; after a conflict the reader may base it on the newest one.
     let base = RwSignal::new(sheet.clone());
     let theirs = RwSignal::new(None::<EditSheet>);
     let restored = RwSignal::new(None::<i64>);
@@ -91,7 +93,7 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
         let no_reason = reason.with(|it| it.trim().is_empty());
         match (parsed.with(Result::is_err), changed.get(), no_reason) {
             (true, ..) => Some("Not valid JSON"),
-            (_, false, _) => Some("nothing is changed"),
+            (_, false, _) => Some("no changes yet"),
             (_, _, true) => Some("a reason is missing"),
             _ => None,
         }
@@ -115,7 +117,10 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
     let keys = move |event: ev::KeyboardEvent| {
         if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
             event.prevent_default();
-            save();
+            match lacks.with_untracked(Option::is_none) {
+                true => save(),
+                false => next_field::to_missing_around(&event),
+            }
         }
     };
     let discard = move |_| {
@@ -134,12 +139,18 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
         .offer(DecisionKind::Edit, None)
         .refused;
     let may = move || shell.may(Action::Decide);
+    let view_only = Signal::derive(move || !may());
     let open = closed.is_none();
     let size = move || text.with(|text| words::size(text.len() as i64));
     let one = sheet.path.clone();
-    let what = match one.as_str() {
-        "" => "Edit the state".to_owned(),
-        path => format!("Edit {path}"),
+    let what = {
+        let one = one.clone();
+        move || match (one.as_str(), view_only.get()) {
+            ("", false) => "Edit the state".to_owned(),
+            ("", true) => "The state".to_owned(),
+            (path, false) => format!("Edit {path}"),
+            (path, true) => path.to_owned(),
+        }
     };
     let label = match one.as_str() {
         "" => "State as JSON".to_owned(),
@@ -150,7 +161,13 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
         <form class="edit" method="post" action=format!("{home}/edit") on:submit=submit on:keydown=keys>
             <header class="page-head">
                 <h1><bdi>{what}</bdi></h1>
-                <p class="dim">"Saves a new snapshot; the one before stays readable. The next step will be "<b>{next}</b>" and sees it."</p>
+                {move || match view_only.get() {
+                    true => view! { <p role="note">{words::VIEW_ONLY}</p> }.into_any(),
+                    false => view! {
+                        <p class="dim">"Saves a new snapshot; the previous one stays readable. The next step will be "<b>{next.clone()}</b>" and sees it."</p>
+                    }
+                    .into_any(),
+                }}
             </header>
             <input type="hidden" name="version" value=sheet.run.version.to_string()/>
             <input type="hidden" name="path" value=one.clone()/>
@@ -159,31 +176,37 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
             {move || theirs.get().map(|now| view! { <BothSides base=base.get_untracked() now text=text.get_untracked() on_rebase=Callback::new(rebase)/> })}
             {move || restored.get().map(|snapshot| view! {
                 <p class="verified" role="status">
-                    "Your draft is back, made from snapshot "<b class="mono">{snapshot}</b>
+                    "Your draft was restored. It was made from snapshot "<b class="mono">{snapshot}</b>
                     {move || (base.with(|base| base.run.snapshot) != snapshot).then_some("; the state has changed since")}". "
                     <button type="button" class="button quiet" on:click=discard>"Discard the draft"</button>
                 </p>
             })}
             <div class="edit-page">
                 <div class="edit-main">
-                    <JsonField name="state" label text wrong/>
+                    <JsonField name="state" label text wrong read_only=view_only/>
                     <p class="dim">{size}" · snapshot "<b class="mono">{sheet.run.snapshot}</b>{sheet.schema.then_some(" · checked by the run's schema")}</p>
                 </div>
                 <div class="edit-side">
-                    <h2>"What changes"</h2>
-                    {move || (changed.get() && ready.get()).then(|| view! { <Changes changes=compared(&base.get(), &text.get())/> })}
-                    {move || (!changed.get()).then(|| view! { <p class="dim">"Nothing yet: it is compared with the original while you type."</p> })}
-                    {(!one.is_empty()).then(|| view! { <p><a class="link" href=format!("{home}/edit")>"Edit the whole state instead"</a></p> })}
-                    <Parts sheet=sheet.clone()/>
+                    {move || (!view_only.get()).then(|| view! {
+                        <h2>"What changes"</h2>
+                        {move || (changed.get() && ready.get()).then(|| view! { <Changes changes=compared(&base.get(), &text.get())/> })}
+                        {move || (!changed.get()).then(|| view! { <p class="dim">"No changes yet. Your text is compared with the original while you type."</p> })}
+                    })}
+                    {(!one.is_empty()).then(|| view! {
+                        <p><a class="link" href=format!("{home}/edit")>{move || if view_only.get() { "Show the whole state instead" } else { "Edit the whole state instead" }}</a></p>
+                    })}
+                    <Parts sheet=sheet.clone() view_only/>
                 </div>
             </div>
             <footer class="plan-foot edit-foot">
-                <label class="reason">
-                    "Reason"
-                    <input type="text" class="input" name="reason" maxlength="1000" autocomplete="off" placeholder="kept in the audit log"
-                        prop:value=move || reason.get() on:input=move |event| reason.set(event_target_value(&event))/>
-                </label>
-                <p class="dim missing" role="status">{move || ready.get().then(|| lacks.get())}</p>
+                {move || (!view_only.get()).then(|| view! {
+                    <label class="reason">
+                        "Reason"
+                        <input type="text" class="input" name="reason" maxlength="1000" autocomplete="off" placeholder="kept in the audit log"
+                            prop:value=move || reason.get() on:input=move |event| reason.set(event_target_value(&event))/>
+                    </label>
+                    <p class="dim missing" role="status">{move || ready.get().then(|| lacks.get())}</p>
+                })}
                 <a class="button" href=home.clone()>"Back"</a>
                 {move || (open && may()).then(|| view! {
                     <button type="submit" class="button primary" disabled=move || deciding.busy.get() || (ready.get() && lacks.with(Option::is_some))>
@@ -198,7 +221,7 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
 
 /// The values inside this one, each to be edited alone.
 #[component]
-fn Parts(sheet: EditSheet) -> impl IntoView {
+fn Parts(sheet: EditSheet, view_only: Signal<bool>) -> impl IntoView {
     let inside = parts(&sheet);
     let run = sheet.run.id.clone();
     let link = move |(name, path): (String, String)| {
@@ -209,7 +232,7 @@ fn Parts(sheet: EditSheet) -> impl IntoView {
     };
     (!inside.is_empty()).then(|| {
         view! {
-            <h2>"Edit one value"</h2>
+            <h2>{move || if view_only.get() { "One value" } else { "Edit one value" }}</h2>
             <ul class="parts">{inside.into_iter().map(link).collect_view()}</ul>
         }
     })

@@ -3,14 +3,14 @@
 use leptos::prelude::*;
 use leptos_router::{NavigateOptions, hooks::use_navigate};
 
-use super::{Place, read::Read};
+use super::{RunUrl, read::Read};
 use crate::{
     api,
     components::{
-        branch::BranchSheet,
         decide_sheet::{DecideSheet, said},
         dialog::Dialog,
         notice::Refused,
+        rewind_fork::RewindForkSheet,
         toast::Toasts,
     },
     domain::{
@@ -24,15 +24,23 @@ use crate::{
 #[component]
 pub fn Asked(
     id: RunId,
-    place: Memo<Place>,
+    url: Memo<RunUrl>,
     read: Read,
     run: Memo<Option<Run>>,
     selected: Memo<Option<i64>>,
+    /// What the selected step asks, where yes or no is an answer.
+    question: Memo<Option<String>>,
 ) -> impl IntoView {
-    let ask = Memo::new(move |_| place.with(|it| (it.ask, it.choose)));
+    let ask = Memo::new(move |_| url.with(|it| (it.ask, it.choose)));
+    // The question stays while its answer is under way: by then the step no longer waits.
+    let asks = Memo::new(move |before: Option<&(Option<i64>, Option<String>)>| {
+        let at = selected.get();
+        let known = before.filter(|it| it.0 == at).and_then(|it| it.1.clone());
+        (at, question.get().or(known))
+    });
     let agent = Memo::new(move |_| run.with(|run| run.as_ref().map(|run| run.agent.clone())));
     let id = StoredValue::new(id);
-    let back = move || place.with_untracked(|it| it.plain().href(&id.get_value()));
+    let back = move || url.with_untracked(|it| it.plain().href(&id.get_value()));
     let navigate = use_navigate();
     let go = Callback::new(move |href: String| {
         let options = NavigateOptions {
@@ -81,19 +89,22 @@ pub fn Asked(
             DecisionKind::Retry
             | DecisionKind::Commit
             | DecisionKind::Edit
-            | DecisionKind::Approve
-            | DecisionKind::Reject
             | DecisionKind::Answer => return None,
             kind => {
+                let answers = matches!(kind, DecisionKind::Approve | DecisionKind::Reject);
+                let asks = match answers {
+                    true => Some(asks.get().1?),
+                    false => None,
+                };
                 let deciding = Deciding::new(done, move || read.run.refetch());
                 let step = selected
                     .get_untracked()
-                    .filter(|_| kind == DecisionKind::Skip);
+                    .filter(|_| answers || kind == DecisionKind::Skip);
                 let on_decide = Callback::new(move |body: Decide| {
                     deciding.send(id.get_value(), Decide { step, ..body });
                 });
                 view! {
-                    <DecideSheet kind run back busy=deciding.busy refused=deciding.refused on_decide/>
+                    <DecideSheet kind run asks back busy=deciding.busy refused=deciding.refused on_decide/>
                 }
                 .into_any()
             }
@@ -126,13 +137,13 @@ fn Branch(
         Some(match plan.get()? {
             Err(error) => view! { <Refused error/> }.into_any(),
             Ok(answer) => view! {
-                <BranchSheet kind step plan=answer.value back=back.clone() busy=deciding.busy refused=deciding.refused on_decide/>
+                <RewindForkSheet kind step plan=answer.value back=back.clone() busy=deciding.busy refused=deciding.refused on_decide/>
             }
             .into_any(),
         })
     };
     view! {
-        <Transition fallback=|| view! { <p class="loading" role="status">"Reading the plan…"</p> }>{body}</Transition>
+        <Transition fallback=|| view! { <p class="loading" role="status">"Loading the plan…"</p> }>{body}</Transition>
     }
     .into_any()
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use super::{place::Place, read::Read};
+use super::{read::Read, run_url::RunUrl};
 use crate::{
     domain::{Frame, Run},
-    live::{Connection, Live, Message, Soon},
+    live::{Connection, Live, Message, Throttle},
 };
 
 /// The selected step is read again at most this often.
@@ -17,18 +17,22 @@ const STEP: Duration = Duration::from_millis(150);
 const REDRAW: Duration = Duration::from_millis(2_000);
 /// A run to which nothing happens is drawn again this often.
 const NOTHING: Duration = Duration::from_secs(10);
-/// What no frame carries of the run: what was saved, what is announced, what is usual.
+/// What people said and did about the run is read again at most this often.
+const SAID: Duration = Duration::from_millis(300);
+/// The rest of the run's sheet, which no frame carries, is read again at most this often: saved steps, announcements, usual
+/// durations.
 const REST: Duration = Duration::from_millis(3_000);
 
-pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
+pub fn keep_current(id: Memo<String>, url: Memo<RunUrl>, read: Read) {
     let live = expect_context::<Live>();
     Effect::new(move || live.watch(id.with(|id| id.parse().ok())));
-    let step = Soon::after(live, STEP, move || {
+    let step = Throttle::after(live, STEP, move || {
         read.one.refetch();
         read.beside.refetch();
     });
-    let redraw = Soon::after(live, REDRAW, move || read.picture.refetch());
-    let rest = Soon::after(live, REST, move || {
+    let redraw = Throttle::after(live, REDRAW, move || read.picture.refetch());
+    let said = Throttle::after(live, SAID, move || read.decided.refetch());
+    let rest = Throttle::after(live, REST, move || {
         read.run.refetch();
         read.decided.refetch();
     });
@@ -42,7 +46,7 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
                 (before.status, before.version) != (run.status, run.version)
             })
         });
-        if place.with_untracked(|it| it.follow) {
+        if url.with_untracked(|it| it.follow) {
             read.newest.set(run.at.as_ref().map(|at| at.seq));
         }
         read.newer.set(Some((frame.event, run.clone())));
@@ -60,12 +64,16 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
                 read.decided.refetch();
             }
             false => {
+                // No step moved, and no version: a note, a pin or a fork, which others read at once.
+                if frame.steps.is_empty() {
+                    said.ask();
+                }
                 redraw.ask();
                 rest.ask();
             }
         }
     };
-    let again = Soon::patiently(live, move || {
+    let again = Throttle::patiently(live, move || {
         read.run.refetch();
         read.window.refetch();
         step.ask();
@@ -75,7 +83,7 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
         Message::Frame(frame) => patch(&frame),
         Message::ReadAgain => again.ask(),
     });
-    // Time goes on also where nothing happens.
+    // The timeline's "now" moves without events.
     let connection = live.connection();
     Effect::new(move || {
         let ticking = set_interval_with_handle(
@@ -94,7 +102,7 @@ pub fn keep_current(id: Memo<String>, place: Memo<Place>, read: Read) {
     });
     // Who begins to follow sees the step that the run is at.
     Effect::new(move || {
-        if place.with(|it| it.follow) {
+        if url.with(|it| it.follow) {
             let at = read.run.get().and_then(Result::ok);
             let at = at.and_then(|it| it.value.run.at).map(|at| at.seq);
             let newer = read

@@ -28,7 +28,7 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
     let said = Memo::new(move |_| {
         let page = read.decided.get()?.ok()?;
         let told = page.decisions.into_iter();
-        // "I'm on it" is over by itself.
+        // A claim ("I'm on it") ends by itself and stands above the list while it lasts.
         let told = told.filter(|it| it.kind != DecisionKind::Claim);
         Some((told.collect::<Vec<_>>(), page.next.is_some()))
     });
@@ -143,7 +143,7 @@ fn Compared(run: Memo<Option<Run>>, origin: Run) -> impl IntoView {
                     {move || ours().map(|run| row("this fork", run))}
                 </tbody>
             </table>
-            <p><a class="link" href=diff>"Compare the two states"</a></p>
+            <p><a class="link" href=diff data-command="">"Compare the two states"</a></p>
         </section>
     }
     .into_any()

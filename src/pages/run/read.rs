@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::{extra, pin::Pin, place::Place, run_id};
+use super::{run_id, run_url::RunUrl};
 use crate::{
     api::{self, AppError},
-    components::inspector::Extra,
+    components::inspector::{Extra, Tab},
     domain::{
         AsOf, Code, Run, RunId,
         nouns::worker::Asking,
@@ -17,7 +17,7 @@ use crate::{
         },
         wire::protocol::StepPage,
     },
-    pages::kept::Kept,
+    pages::last_answer::LastAnswer,
 };
 
 /// Bars of the first picture, before the page knows its width.
@@ -43,31 +43,31 @@ pub struct Read {
     pub newer: RwSignal<Option<(i64, Run)>>,
     /// The step that the run is at, for those who follow.
     pub newest: RwSignal<Option<i64>>,
-    pin: Pin,
+    shown: ShownStep,
     over: StoredValue<bool>,
-    last_run: Kept<AsOf<RunSheet>>,
-    last_step: Kept<AsOf<Option<StepSheet>>>,
-    last_picture: Kept<Timeline>,
+    last_run: LastAnswer<AsOf<RunSheet>>,
+    last_step: LastAnswer<AsOf<Option<StepSheet>>>,
+    last_picture: LastAnswer<Timeline>,
 }
 
 impl Read {
-    pub fn new(id: Memo<String>, place: Memo<Place>) -> Self {
-        let pin = Pin::new();
+    pub fn new(id: Memo<String>, url: Memo<RunUrl>) -> Self {
+        let shown = ShownStep::new();
         let newest = RwSignal::new(None);
         let selected = Memo::new(move |_| {
-            place.with(|it| match it.follow {
+            url.with(|it| match it.follow {
                 true => newest.get(),
                 false => it.step,
             })
         });
-        let row = Memo::new(move |_| place.with(|it| it.row));
-        let picture = Memo::new(move |_| place.with(|it| it.timeline(CELLS)));
-        let tab = Memo::new(move |_| place.with(|it| it.tab));
-        let looked_for = Memo::new(move |_| place.with(|it| (it.find.clone(), it.after)));
+        let row = Memo::new(move |_| url.with(|it| it.row));
+        let picture = Memo::new(move |_| url.with(|it| it.timeline(CELLS)));
+        let tab = Memo::new(move |_| url.with(|it| it.tab));
+        let looked_for = Memo::new(move |_| url.with(|it| (it.find.clone(), it.after)));
         let one = Resource::new_blocking(
             move || (id.get(), selected.get()),
             move |(id, seq)| async move {
-                let seq = seq.or_else(|| pin.step(&id));
+                let seq = seq.or_else(|| shown.step(&id));
                 api::steps::one(run_id(&id)?, seq).await
             },
         );
@@ -92,8 +92,12 @@ impl Read {
             ),
             origin: Resource::new_blocking(
                 move || id.get(),
-                |id| async move {
-                    let run = api::runs::one(run_id(&id).ok()?).await.ok()?.value.run;
+                move |id| async move {
+                    let run = match run.await.ok()?.value.run {
+                        run if run.id.as_str() == id => run,
+                        // The reader went on to this run, and the one before is still there.
+                        _ => api::runs::one(run_id(&id).ok()?).await.ok()?.value.run,
+                    };
                     let parent = run.parent.filter(|_| run.forked_at.is_some())?;
                     let found = api::runs::some(vec![parent.run]).await.ok()?;
                     found.value.into_iter().next()
@@ -115,11 +119,11 @@ impl Read {
                 move || (id.get(), selected.get(), tab.get()),
                 move |(id, seq, tab)| async move {
                     let id = run_id(&id)?;
-                    let seq = match seq.or_else(|| pin.step(id.as_str())) {
+                    let seq = match seq.or_else(|| shown.step(id.as_str())) {
                         Some(seq) => Some(seq),
                         None => api::steps::opens_at(id.clone()).await?,
                     };
-                    extra::read(id, seq, tab).await
+                    extra(id, seq, tab).await
                 },
             ),
             found: Resource::new_blocking(
@@ -136,11 +140,11 @@ impl Read {
             one,
             newer: RwSignal::new(None),
             newest,
-            pin,
+            shown,
             over: StoredValue::new(false),
-            last_run: Kept::default(),
-            last_step: Kept::default(),
-            last_picture: Kept::default(),
+            last_run: LastAnswer::default(),
+            last_step: LastAnswer::default(),
+            last_picture: LastAnswer::default(),
         }
     }
 
@@ -164,7 +168,7 @@ impl Read {
 
     /// The step of this run that is shown.
     pub fn selected(self, id: &str) -> Option<i64> {
-        self.pin.step(id)
+        self.shown.step(id)
     }
 
     pub fn sheet(self, id: &RunId) -> Memo<Option<RunSheet>> {
@@ -181,7 +185,7 @@ impl Read {
         let id = id.to_string();
         Memo::new(move |_| {
             let step = self.last_step.or_last(&id, self.one.get()?).ok()?.value?;
-            self.pin.hold_step(&id, step.detail.step.seq);
+            self.shown.hold(&id, step.detail.step.seq);
             Some(step)
         })
     }
@@ -199,5 +203,37 @@ impl Read {
 
     pub fn extra(self) -> Signal<Option<Result<Extra, AppError>>> {
         Signal::derive(move || self.beside.get())
+    }
+}
+
+/// What a tab of the inspector shows beside the step itself.
+async fn extra(run: RunId, seq: Option<i64>, tab: Tab) -> Result<Extra, AppError> {
+    let Some(seq) = seq else {
+        return Ok(Extra::Nothing);
+    };
+    Ok(match tab {
+        Tab::Events => Extra::Events(api::steps::events(run, seq).await?),
+        Tab::Diff => Extra::Diff(Box::new(api::diffs::of_step(run, seq).await?)),
+        Tab::State => Extra::State(Box::new(api::snapshots::after_step(run, seq).await?)),
+        Tab::Call | Tab::Attempts | Tab::Log => Extra::Nothing,
+    })
+}
+
+/// The step that a URL without one means: it is read once for where the run is, and stays that step while the run goes on.
+#[derive(Clone, Copy)]
+struct ShownStep(StoredValue<Option<(String, i64)>>);
+
+impl ShownStep {
+    fn new() -> Self {
+        Self(StoredValue::new(None))
+    }
+
+    fn step(self, run: &str) -> Option<i64> {
+        self.0
+            .with_value(|it| it.as_ref().filter(|it| it.0 == run).map(|it| it.1))
+    }
+
+    fn hold(self, run: &str, step: i64) {
+        self.0.set_value(Some((run.to_owned(), step)));
     }
 }

@@ -3,14 +3,14 @@
 use leptos::prelude::*;
 use leptos_router::components::Form;
 
-use super::{held::Held, place::Place, read::Read};
+use super::{loaded_steps::LoadedSteps, read::Read, run_url::RunUrl};
 use crate::{
     components::{
         notice::Refused,
         step_list::{RowContext, StepList, StepTable},
     },
     domain::{
-        Kind, RunId,
+        Kind, Run, RunId,
         views::{
             outline::{Outline, Row},
             sheet::RunSheet,
@@ -24,7 +24,7 @@ use crate::{
 pub fn StepsColumn(
     id: RunId,
     read: Read,
-    place: Memo<Place>,
+    url: Memo<RunUrl>,
     sheet: Memo<Option<RunSheet>>,
     selected: Memo<Option<i64>>,
     listed: RwSignal<Option<(i64, i64)>>,
@@ -39,7 +39,7 @@ pub fn StepsColumn(
             Some((it.run.at.as_ref()?.seq, it.usual?))
         })
     });
-    let find = Memo::new(move |_| place.with(|it| it.find.clone()));
+    let find = Memo::new(move |_| url.with(|it| it.find.clone()));
     let action = format!("/runs/{id}");
     let list_id = id.clone();
     let list = move || {
@@ -48,18 +48,18 @@ pub fn StepsColumn(
             Err(error) => view! { <Refused error/> }.into_any(),
             Ok(answer) => {
                 let base = answer.value.base;
-                let held = Held::new(id.clone(), answer.value);
-                keep_growing(held, &id);
+                let loaded = LoadedSteps::new(id.clone(), answer.value);
+                keep_growing(loaded, &id);
                 let context = RowContext {
-                    outline: held.outline,
-                    steps: held.steps,
+                    outline: loaded.outline,
+                    steps: loaded.steps,
                     selected: selected.into(),
                     href: step_href,
                     usual,
                 };
                 let on_view = Callback::new(move |(first, many): (i64, i64)| {
-                    held.came((first - 10).max(0), many + 20);
-                    let seen = held.outline.with_untracked(|it| seqs(it, first, many));
+                    loaded.came((first - 10).max(0), many + 20);
+                    let seen = loaded.outline.with_untracked(|it| seqs(it, first, many));
                     if listed.get_untracked() != seen {
                         listed.set(seen);
                     }
@@ -72,8 +72,8 @@ pub fn StepsColumn(
     let back = {
         let id = id.clone();
         move || {
-            place.with(|it| {
-                Place {
+            url.with(|it| {
+                RunUrl {
                     find: None,
                     after: None,
                     ..it.clone()
@@ -86,8 +86,8 @@ pub fn StepsColumn(
         let id = id.clone();
         let back = back();
         let more = move |after: i64| {
-            place.with(|it| {
-                Place {
+            url.with(|it| {
+                RunUrl {
                     after: Some(after),
                     ..it.clone()
                 }
@@ -98,15 +98,15 @@ pub fn StepsColumn(
             Err(error) => view! { <Refused error/> }.into_any(),
             Ok(StepPage { steps, next }) => {
                 let said = match steps.len() {
-                    0 if next.is_none() => format!("No step fits “{text}”."),
-                    0 => format!("None up to step {} fits “{text}”.", next.unwrap_or(0)),
-                    n => format!("{n} steps fit “{text}”"),
+                    0 if next.is_none() => format!("No step matches “{text}”."),
+                    0 => format!("No step up to {} matches “{text}”.", next.unwrap_or(0)),
+                    n => format!("{n} steps match “{text}”"),
                 };
                 let rows = steps.into_iter().map(|step| (step.seq, step)).collect();
                 view! {
                     <p class="found"><bdi>{said}</bdi>" "<a href=back>"Show all steps"</a></p>
                     <StepTable steps=rows selected=selected.into() href=step_href usual/>
-                    {next.map(|after| view! { <nav class="more-steps" aria-label="More found"><a href=more(after) rel="next">"Look further ↓"</a></nav> })}
+                    {next.map(|after| view! { <nav class="more-steps" aria-label="More found"><a href=more(after) rel="next">"Search further ↓"</a></nav> })}
                 }
                 .into_any()
             }
@@ -127,20 +127,45 @@ pub fn StepsColumn(
     .into_any()
 }
 
+/// Finds the step after (1) or before (−1) the one that is picked: among those that were looked for, or among all.
+pub fn beside(
+    read: Read,
+    run: Memo<Option<Run>>,
+    picked: Memo<Option<i64>>,
+) -> Callback<i64, Option<i64>> {
+    let found = Memo::new(move |_| {
+        let found = read.found.get().flatten()?.ok()?;
+        let mut seqs: Vec<i64> = found.steps.iter().map(|it| it.seq).collect();
+        seqs.sort_unstable();
+        Some(seqs)
+    });
+    Callback::new(move |by: i64| {
+        let at = picked.get()?;
+        if let Some(seqs) = found.get() {
+            return match by {
+                1 => seqs.into_iter().find(|seq| *seq > at),
+                _ => seqs.into_iter().rev().find(|seq| *seq < at),
+            };
+        }
+        let last = run.with(|run| run.as_ref().map_or(0, |run| run.steps));
+        Some(at + by).filter(|seq| (1..=last).contains(seq))
+    })
+}
+
 /// The run went on: rows are patched from frames, and a new phase is read.
-fn keep_growing(held: Held, id: &RunId) {
+fn keep_growing(loaded: LoadedSteps, id: &RunId) {
     let id = id.clone();
     expect_context::<Live>().listen(move |message| {
         let Message::Frame(frame) = message else {
             return;
         };
         if let Some(run) = frame.runs.iter().find(|run| run.id == id) {
-            held.grow_to(run.steps, run.announced);
+            loaded.grow_to(run.steps, run.announced);
         }
         if frame.steps.iter().any(|step| step.kind == Kind::Milestone) {
-            held.read_outline();
+            loaded.read_outline();
         }
-        held.patch(frame.steps.clone());
+        loaded.patch(frame.steps.clone());
     });
 }
 

@@ -8,10 +8,10 @@ use leptos::{prelude::*, task::spawn_local};
 use crate::{
     api,
     domain::{AsOf, Run, RunId, RunQuery, Time},
-    live::{Live, Message, Soon},
+    live::{Live, Message, Throttle},
 };
 
-/// Runs announced at one place at most.
+/// Runs announced above one section at most.
 const FRESH_MAX: usize = 1_000;
 
 /// The list of all runs leaves out what stands above it: what needs a person.
@@ -21,7 +21,7 @@ pub fn belongs_in_list(query: &RunQuery, run: &Run) -> bool {
 
 /// Where on the page a run has its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum BoardSection {
     NeedsYou,
     List,
 }
@@ -32,14 +32,14 @@ struct Row {
     event: i64,
 }
 
-type Rows = HashMap<(Place, RunId), Row>;
+type Rows = HashMap<(BoardSection, RunId), Row>;
 
 #[derive(Clone, Copy)]
 pub struct Board {
     query: Signal<RunQuery>,
     rows: StoredValue<Rows>,
-    fresh: RwSignal<HashSet<(Place, RunId)>>,
-    /// The list's first page ends with a run of this age; what is older is further down, and would not come up.
+    fresh: RwSignal<HashSet<(BoardSection, RunId)>>,
+    /// The age of the last run on the list's first page: an older run belongs further down and is not announced.
     oldest: StoredValue<Option<Time>>,
 }
 
@@ -51,7 +51,7 @@ impl Board {
             fresh: RwSignal::new(HashSet::new()),
             oldest: StoredValue::new(None),
         };
-        let again = Soon::patiently(live, move || spawn_local(board.read_again()));
+        let again = Throttle::patiently(live, move || spawn_local(board.read_again()));
         live.listen(move |message| match message {
             Message::Frame(frame) => {
                 for run in &frame.runs {
@@ -64,7 +64,7 @@ impl Board {
     }
 
     /// A row for `run`, read after `event`, that follows it until the calling view is gone.
-    pub fn row(self, place: Place, event: i64, run: Run) -> Signal<Run> {
+    pub fn row(self, place: BoardSection, event: i64, run: Run) -> Signal<Run> {
         let key = (place, run.id.clone());
         let run = RwSignal::new(run);
         self.rows.update_value(|rows| {
@@ -80,7 +80,7 @@ impl Board {
     }
 
     /// How many runs would come up at `place` if it were read again.
-    pub fn fresh(self, place: Place) -> Signal<usize> {
+    pub fn fresh(self, place: BoardSection) -> Signal<usize> {
         Signal::derive(move || {
             self.fresh
                 .with(|fresh| fresh.iter().filter(|it| it.0 == place).count())
@@ -88,7 +88,7 @@ impl Board {
     }
 
     /// `place` was read again.
-    pub fn shown(self, place: Place) {
+    pub fn shown(self, place: BoardSection) {
         if self
             .fresh
             .with_untracked(|fresh| fresh.iter().any(|it| it.0 == place))
@@ -106,8 +106,8 @@ impl Board {
     fn settle(self, event: i64, run: &Run) {
         let query = self.query.get_untracked();
         let belongs = |place| match place {
-            Place::NeedsYou => run.needs_you(),
-            Place::List => {
+            BoardSection::NeedsYou => run.needs_you(),
+            BoardSection::List => {
                 let below = self
                     .oldest
                     .get_value()
@@ -115,7 +115,7 @@ impl Board {
                 query.cursor.is_none() && !below && belongs_in_list(&query, run)
             }
         };
-        for place in [Place::NeedsYou, Place::List] {
+        for place in [BoardSection::NeedsYou, BoardSection::List] {
             let key = (place, run.id.clone());
             match self.row_before(&key, event) {
                 Some(Some(row)) => {
@@ -128,7 +128,7 @@ impl Board {
     }
 
     /// The row to patch; nothing inside if it is newer than `event`.
-    fn row_before(self, key: &(Place, RunId), event: i64) -> Option<Option<RwSignal<Run>>> {
+    fn row_before(self, key: &(BoardSection, RunId), event: i64) -> Option<Option<RwSignal<Run>>> {
         let patched = self.rows.try_update_value(|rows| {
             let row = rows.get_mut(key)?;
             let newer = event >= row.event;
@@ -138,7 +138,7 @@ impl Board {
         patched.flatten()
     }
 
-    fn announce(self, key: (Place, RunId), belongs: bool) {
+    fn announce(self, key: (BoardSection, RunId), belongs: bool) {
         let (announced, full) = self
             .fresh
             .with_untracked(|fresh| (fresh.contains(&key), fresh.len() >= FRESH_MAX));

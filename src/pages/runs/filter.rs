@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Statuses that always have their line; the others come up when there are such runs.
+/// Statuses that always have a line in the sidebar; the others have one while there are such runs.
 const ALWAYS: [RunStatus; 7] = [
     RunStatus::Crashed,
     RunStatus::Failed,
@@ -56,6 +56,8 @@ pub struct Filter {
     pub step: Option<String>,
     pub error: Option<String>,
     pub effects_unknown: Option<bool>,
+    /// A worker that began a step of it.
+    pub worker: Option<String>,
 }
 
 impl Filter {
@@ -82,6 +84,7 @@ impl Filter {
                 Some("known") => Some(false),
                 _ => None,
             },
+            worker: text("worker"),
         }
     }
 
@@ -118,6 +121,7 @@ impl Filter {
             ("step", self.step.clone()),
             ("error", self.error.clone()),
             ("effects", effects.map(str::to_owned)),
+            ("worker", self.worker.clone()),
             ("over", self.over.map(|it| it.to_string())),
             ("q", self.q.clone()),
             ("cursor", self.cursor.clone()),
@@ -141,6 +145,7 @@ impl Filter {
             error: self.error.clone(),
             effects_unknown: self.effects_unknown,
             over_usd: self.over,
+            worker: self.worker.clone(),
             owner: (self.view == View::Mine).then(|| ME.to_owned()),
             cursor: self.cursor.clone(),
             ..RunQuery::default()
@@ -260,6 +265,14 @@ impl Filter {
             },
         );
         chip(
+            "worker",
+            self.worker.clone(),
+            Self {
+                worker: None,
+                ..top.clone()
+            },
+        );
+        chip(
             "cost",
             self.over.map(|usd| format!("over ${usd}")),
             Self {
@@ -372,6 +385,7 @@ mod tests {
             q: Some("october label:team:billing".into()),
             error: Some(String::new()),
             effects_unknown: Some(false),
+            worker: Some("w 7f3a".into()),
             view: View::Mine,
             ..Filter::default()
         };

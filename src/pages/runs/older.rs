@@ -106,7 +106,7 @@ pub fn OlderLink(older: Older, filter: Filter) -> impl IntoView {
     });
     let spots = expect_context::<Spots>();
     spots.note(older.pages.into());
-    // A page that brought little is followed by the next. Who comes back gets as many as before, and then the same view.
+    // A page with few runs is followed by the next. A reader who came "back" gets as many pages as before, and the same scroll.
     Effect::new(move |first: Option<()>| {
         let pages = older.pages.get();
         if first.is_none() {
@@ -138,7 +138,7 @@ pub fn OlderLink(older: Older, filter: Filter) -> impl IntoView {
         older.read();
     };
     let text = move || match (older.reading.get(), older.failed.get()) {
-        (true, _) => "Reading…",
+        (true, _) => "Loading…",
         (false, true) => "Older runs could not be read: try again",
         (false, false) => "Older runs",
     };

@@ -23,7 +23,7 @@ pub fn VerifyEverything() -> impl IntoView {
     let may = Memo::new(move |_| shell.may(Doing::Decide));
     let read = Resource::new_blocking(|| (), |()| api::integrity::verifying());
     let begin = Action::new(|(): &()| api::integrity::verify_everything());
-    // What the button answered holds until it has been looked at again.
+    // The button's answer is shown until the next look at how far the verification is.
     let newest = RwSignal::new(None::<Answer>);
     Effect::new(move || newest.set(begin.value().get()));
     Effect::new(move || newest.set(read.get()));

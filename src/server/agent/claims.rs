@@ -48,7 +48,7 @@ pub async fn claim(
     let mut seat = None;
     loop {
         if keyed || app.store.runnable(body.agents.as_deref()).await? {
-            let command = Claim { body: body.clone() };
+            let command = Claim::new(body.clone());
             let command = once(command, &who, &headers, "claim".into(), hash)?;
             if let Some(lease) = app.store.write(command).await? {
                 asking.given(&lease);

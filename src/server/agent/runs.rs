@@ -21,7 +21,7 @@ use crate::{
         body::{Query, RunPath, Strict},
         problem::Refusal,
     },
-    store::commands::{Beat, Create, Created, Finish, Lease, Release},
+    store::commands::{Beat, Create, Created, Finish, Granted, Lease, Release},
 };
 
 /// Creates a run, or finds the one of this id.
@@ -35,6 +35,8 @@ pub async fn create(
     headers: HeaderMap,
     Strict { body, hash }: Strict<CreateRun>,
 ) -> Result<(StatusCode, Json<RunAnswer>), Refusal> {
+    let schema = body.state_schema.clone();
+    app.store.schema_is_usable("state_schema", schema).await?;
     let named = body.id.is_some();
     let id = match &body.id {
         Some(id) => id.clone(),
@@ -104,10 +106,12 @@ pub async fn lease(
     RunPath(run): RunPath,
     headers: HeaderMap,
     Strict { body, hash }: Strict<LeaseRun>,
-) -> Result<Json<LeaseAnswer>, Refusal> {
+) -> Result<Json<Granted>, Refusal> {
+    let schema = body.state_schema.clone();
+    app.store.schema_is_usable("state_schema", schema).await?;
     let scope = format!("lease {run}");
     let asked = body.clone();
-    let command = once(Lease { run, body }, &caller(who)?, &headers, scope, hash)?;
+    let command = once(Lease::new(run, body), &caller(who)?, &headers, scope, hash)?;
     let lease = app.store.write(command).await?;
     app.workers.given(&asked, &lease);
     Ok(Json(lease))

@@ -14,10 +14,10 @@ use super::{advance, caller, once};
 use crate::{
     domain::{
         Problem, StepStatus,
-        nouns::access::Principal,
+        nouns::{access::Principal, ordered_json::OrderedJson},
         wire::protocol::{
             BeginAnswer, BeginStep, Check, CommitAnswer, CommitStep, FailAnswer, FailStep,
-            Progress, StepAnswer, StepPage,
+            NextStep, Progress, StepAnswer, StepPage,
         },
     },
     server::{
@@ -36,6 +36,15 @@ impl Check for BeginStep {
     }
 }
 
+/// A gate whose schema cannot be used could never be answered.
+async fn gate_is_usable(app: &App, path: &str, step: &NextStep) -> Result<(), Problem> {
+    let gate = step.gate.as_ref();
+    let schema = gate.and_then(|gate| gate.schema.as_ref());
+    app.store
+        .schema_is_usable(path, schema.map(OrderedJson::value))
+        .await
+}
+
 /// Begins a step, or tells what is known of it.
 #[utoipa::path(post, path = "/v1/runs/{id}/steps", tag = "steps", params(("id" = String, Path)),
     request_body = BeginStep, responses(
@@ -48,6 +57,7 @@ pub async fn begin(
     Strict { body, .. }: Strict<BeginStep>,
 ) -> Result<Json<BeginAnswer>, Refusal> {
     let (epoch, step) = body.split();
+    gate_is_usable(&app, "gate/schema", &step).await?;
     let (lease, what) = ((run.clone(), epoch), format!("begin of {}", step.name));
     let begin = Begin::new(run, epoch, step);
     Ok(Json(advance(&app, lease, what, begin).await?))
@@ -65,6 +75,9 @@ pub async fn commit(
     NumberPath(run, seq): NumberPath,
     Strict { body, .. }: Strict<CommitStep>,
 ) -> Result<Json<CommitAnswer>, Refusal> {
+    if let Some(next) = &body.next {
+        gate_is_usable(&app, "next/gate/schema", next).await?;
+    }
     let (lease, what) = ((run.clone(), body.epoch), format!("commit of step {seq}"));
     let commit = Commit::new(run, seq, body);
     Ok(Json(advance(&app, lease, what, commit).await?))

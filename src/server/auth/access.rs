@@ -93,7 +93,7 @@ impl Access {
         }
     }
 
-    /// Who may come in has changed here: nothing is remembered, and what is open is asked about at once.
+    /// People or tokens have changed on this server: remembered answers are dropped, and open streams are checked at once.
     pub fn forget(&self) {
         if let Ok(mut known) = self.known.lock() {
             known.clear();

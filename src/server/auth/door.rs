@@ -98,7 +98,7 @@ impl Doors {
             Method::HEAD => declared(&Method::GET),
             _ => declared(method),
         };
-        // The route does not take this method: who may use it hears that, everybody else hears what they hear there.
+        // The route does not take this method. Only a caller who may use the route learns that.
         let refused = || match (declared(&Method::POST), declared(&Method::GET)) {
             (Some(door), _) if !reads(method) => door,
             (_, Some(Door::Open)) => Door::Open,

@@ -15,7 +15,7 @@ use crate::{
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const WRITE_EVERY: Duration = Duration::from_secs(60);
-/// Beyond so many at once, the use of others is not remembered.
+/// Credentials whose use is kept in memory; the use of more is not noted.
 const USED_MAX: usize = 10_000;
 
 struct Use {
@@ -24,7 +24,7 @@ struct Use {
 }
 
 impl Use {
-    /// It was used since that was last written down, and that is long enough ago.
+    /// It was used since its last row was written, and that row is a minute old.
     fn is_due(&self, every: Duration) -> bool {
         self.written
             .is_none_or(|at| at < self.last && at.elapsed() >= every)

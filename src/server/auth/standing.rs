@@ -1,5 +1,5 @@
-//! What stays open ends with the right to it. One task per server asks the store once a second about all credentials
-//! by which streams and long polls are open: a token that was revoked anywhere ends them within two seconds.
+//! A stream or long poll ends when its token or session does. One task per server asks the store once a second about the
+//! credentials of all that are open: a token that was revoked anywhere ends them within two seconds.
 
 use std::{
     collections::HashMap,
@@ -13,10 +13,10 @@ use crate::store::{Store, access::Credential};
 
 const ASK_EVERY: Duration = Duration::from_secs(1);
 
-/// By one credential: the sign that it stands for nobody any more, and how many wait for it.
+/// For each credential: the sign that it was revoked or is over, and how many requests wait for that sign.
 type Waiting = HashMap<Credential, (CancellationToken, usize)>;
 
-/// The credentials by which something is open; clones share them.
+/// The credentials of open streams and long polls; clones share them.
 #[derive(Clone, Default)]
 pub struct Open {
     waiting: Arc<Mutex<Waiting>>,
@@ -35,18 +35,18 @@ impl Open {
         self.asked.notify_one();
     }
 
-    fn hold(&self, credential: Credential) -> Held {
+    fn hold(&self, credential: Credential) -> OpenRequest {
         let mut waiting = self.lock();
         let (over, count) = waiting.entry(credential).or_default();
         *count += 1;
-        Held {
+        OpenRequest {
             open: self.clone(),
             credential,
             over: over.clone(),
         }
     }
 
-    /// Ends what is open by credentials that stand for nobody any more, until the server stops.
+    /// Ends the streams of credentials that were revoked or are over, until the server stops.
     pub async fn watch(self, store: Store, stop: CancellationToken) {
         loop {
             tokio::select! {
@@ -60,7 +60,7 @@ impl Open {
             }
             match store.standing(&open).await {
                 Ok(standing) => self.end(open.iter().filter(|it| !standing.contains(it))),
-                // Who cannot be asked about may stay: a store that is away has nothing new to read.
+                // While the store is away streams stay open: there is nothing new to read in it.
                 Err(error) => tracing::warn!(%error, "cannot ask whether streams may go on"),
             }
         }
@@ -76,14 +76,14 @@ impl Open {
     }
 }
 
-/// Something that is open.
-struct Held {
+/// An open stream or long poll; dropped, it is counted no more.
+struct OpenRequest {
     open: Open,
     credential: Credential,
     over: CancellationToken,
 }
 
-impl Drop for Held {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         let mut waiting = self.open.lock();
         if let Some((_, count)) = waiting.get_mut(&self.credential) {
@@ -103,7 +103,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Waits until the credential stands for nobody any more.
+    /// Waits until the credential is revoked or over.
     pub async fn ended(self) {
         let held = self.open.hold(self.credential);
         held.over.cancelled().await;

@@ -95,7 +95,7 @@ impl State {
         };
         let stopping = self.stopping.and_then(|at| match self.phase {
             Phase::Busy => None,
-            // What is left of the answer is still on its way out.
+            // The request is over, but the rest of its answer is still being written.
             Phase::Quiet if self.stuck.is_some() => None,
             Phase::Quiet if self.served => Some(at),
             Phase::Quiet => Some(self.since + GRACE),

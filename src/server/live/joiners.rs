@@ -23,7 +23,7 @@ pub struct Join {
     pub joined: oneshot::Sender<Joined>,
 }
 
-/// What a page missed, if anything, and where what follows comes from.
+/// What a page missed, if anything, and the channel of the frames that follow.
 pub struct Joined {
     pub first: Option<Packet>,
     pub packets: broadcast::Receiver<Packet>,

@@ -37,7 +37,7 @@ impl Command for Saw {
                     let row = SeenRow { hash: *hash, at };
                     row.insert(tx.conn()).await?;
                 }
-                // It stays as it is, for verification to name; the others are written.
+                // A damaged row stays as it is, so that verification names it; the other rows are written.
                 Err(error) if error.is_damage() => {
                     tracing::error!(%error, "when it was last used is damaged");
                 }
@@ -54,11 +54,8 @@ pub(super) async fn last_seen(
     hashes: impl Iterator<Item = Hash>,
 ) -> Result<HashMap<Hash, Time>, Error> {
     let hashes: Vec<Param> = hashes.map(Param::from).collect();
-    let mut seen = HashMap::new();
-    for mut row in sound(conn, &tables::SEEN, "hash", hashes).await? {
-        seen.insert(row.hash()?, row.time()?);
-    }
-    Ok(seen)
+    let seen = sound::<SeenRow>(conn, "hash", hashes).await?;
+    Ok(seen.into_iter().map(|row| (row.hash, row.at)).collect())
 }
 
 /// When this was last used; a damaged row is an error, and so lets nobody in.
@@ -73,8 +70,8 @@ impl Store {
         self.write(Saw(used)).await
     }
 
-    /// Whether nothing was heard of a session for too long. What an earlier version began was not watched: its time runs from
-    /// its first use on.
+    /// Whether a session was idle for too long. A session of a version that did not note its use has no time here: it is idle
+    /// only from its first use on.
     pub(super) fn is_idle(&self, seen: Option<Time>, now: Time) -> bool {
         seen.is_some_and(|at| at.plus_ms(self.session_idle.0) <= now)
     }

@@ -7,11 +7,14 @@ use std::{collections::HashSet, net::IpAddr};
 use super::{
     super::{
         Command, Error, Store, audit,
-        engine::{Connection, Param, Row, params},
+        engine::{Connection, Param, params},
         fresh,
-        rows::{seen::SeenRow, session::SessionRow, token::TokenRow},
+        rows::{
+            seen::SeenRow, session::SessionRow, signin_link::LinkRow, token::TokenRow,
+            user::UserRow,
+        },
         seal,
-        table::{Declared as _, Table},
+        table::Declared,
         tables,
         tx::Tx,
     },
@@ -20,7 +23,7 @@ use super::{
     tokens,
 };
 use crate::domain::{
-    Hash,
+    Hash, Time,
     nouns::{
         access::{Caller, Principal, Session},
         audit::AuditKind,
@@ -33,8 +36,8 @@ const AMONG_MAX: usize = 256;
 /// Sessions of one person that are listed.
 const LISTED_MAX: i64 = 100;
 
-/// What a caller shows, as far as anything is kept of it. The kind belongs to it: the secret of a session is no
-/// token, and a token no session.
+/// The hash of the secret that a caller shows. The kind is part of it: the secret of a session is no token, and a token no
+/// session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Credential {
     pub kind: Caller,
@@ -63,8 +66,7 @@ impl Command for SignIn {
 
     async fn apply(&self, tx: &mut Tx) -> Result<Option<Principal>, Error> {
         let now = tx.now;
-        let Some(mut who) = owner(tx.conn(), &tables::SIGNIN_LINKS, OPENS, self.link, now).await?
-        else {
+        let Some(mut who) = owner_of_link(tx.conn(), self.link, now).await? else {
             return Ok(None);
         };
         who.peer = self.peer;
@@ -72,10 +74,14 @@ impl Command for SignIn {
         tables::SIGNIN_LINKS
             .amend(tx.conn(), params![self.link], used)
             .await?;
-        let expires_at = now.plus_ms(SESSION_LIVES_MS);
-        let session = params![self.session, who.name.as_str(), expires_at, now];
-        tables::SESSIONS.insert(tx.conn(), session).await?;
-        // From the first moment on: a session that is never used is idle, too.
+        let session = SessionRow {
+            hash: self.session,
+            user_name: who.name.clone(),
+            expires_at: now.plus_ms(SESSION_LIVES_MS),
+            created_at: now,
+        };
+        session.insert(tx.conn()).await?;
+        // Seen from its first moment on: a session that is never used would otherwise never become idle.
         let seen = SeenRow {
             hash: self.session,
             at: now,
@@ -87,23 +93,32 @@ impl Command for SignIn {
     }
 }
 
-const OPENS: &str = "WHERE hash = $1 AND used_at IS NULL AND expires_at > $2";
-const LIVES: &str = "WHERE hash = $1 AND expires_at > $2";
-
-/// Whose name stands in the row that this finds, if they may come in.
-async fn owner(
+/// Whose link this is, if it was not used and is not over, and they may come in.
+async fn owner_of_link(
     conn: &mut dyn Connection,
-    table: &'static Table,
-    rest: &'static str,
     hash: Hash,
-    now: crate::domain::Time,
+    now: Time,
 ) -> Result<Option<Principal>, Error> {
-    let found = table.select(conn, rest, params![hash, now]).await?;
-    let Some(mut row) = found.into_iter().next() else {
-        return Ok(None);
-    };
-    let (_hash, name) = (row.bytes()?, row.text()?);
-    person(conn, &name).await
+    let opens = "WHERE hash = $1 AND used_at IS NULL AND expires_at > $2";
+    let links = LinkRow::select(conn, opens, params![hash, now]).await?;
+    match links.first() {
+        Some(link) => person(conn, &link.user_name).await,
+        None => Ok(None),
+    }
+}
+
+/// Whose session this is, if it is not over and they may come in.
+async fn owner_of_session(
+    conn: &mut dyn Connection,
+    hash: Hash,
+    now: Time,
+) -> Result<Option<Principal>, Error> {
+    let lives = "WHERE hash = $1 AND expires_at > $2";
+    let sessions = SessionRow::select(conn, lives, params![hash, now]).await?;
+    match sessions.first() {
+        Some(session) => person(conn, &session.user_name).await,
+        None => Ok(None),
+    }
 }
 
 /// Ends what is open in a person's name: sessions, and links that were not used.
@@ -143,7 +158,7 @@ impl Store {
             let seen = seen(&mut *conn, hash).await?;
             return match self.is_idle(seen, now) {
                 true => Ok(None),
-                false => owner(&mut *conn, &tables::SESSIONS, LIVES, hash, now).await,
+                false => owner_of_session(&mut *conn, hash, now).await,
             };
         }
         tokens::principal(&mut *conn, hash).await
@@ -158,10 +173,9 @@ impl Store {
         };
         let mut conn = self.engine.read().await?;
         let now = conn.now().await?;
-        // Each that lives by itself, and whose it is: it stands if that person may come in.
+        // Credentials that are neither over nor revoked, with their person: they count if that person may come in.
         let mut alive: Vec<(Credential, Option<String>)> = Vec::new();
-        for mut row in sound(&mut *conn, &tables::TOKENS, "hash", of(Caller::Token)).await? {
-            let token = TokenRow::read_fields(&mut row)?;
+        for token in sound::<TokenRow>(&mut *conn, "hash", of(Caller::Token)).await? {
             if tokens::lives(&token, now) {
                 let (kind, hash) = (Caller::Token, token.hash);
                 alive.push((Credential { kind, hash }, token.owner));
@@ -169,18 +183,17 @@ impl Store {
         }
         let people = credentials.iter().filter(|it| it.kind == Caller::Person);
         let seen = last_seen(&mut *conn, people.map(|it| it.hash)).await?;
-        for mut row in sound(&mut *conn, &tables::SESSIONS, "hash", of(Caller::Person)).await? {
-            let (hash, name, expires_at) = (row.hash()?, row.text()?, row.time()?);
-            if expires_at > now && !self.is_idle(seen.get(&hash).copied(), now) {
-                let kind = Caller::Person;
-                alive.push((Credential { kind, hash }, Some(name)));
+        for session in sound::<SessionRow>(&mut *conn, "hash", of(Caller::Person)).await? {
+            let seen = seen.get(&session.hash).copied();
+            if session.expires_at > now && !self.is_idle(seen, now) {
+                let (kind, hash) = (Caller::Person, session.hash);
+                alive.push((Credential { kind, hash }, Some(session.user_name)));
             }
         }
         let names: HashSet<_> = alive.iter().filter_map(|(_, of)| of.as_deref()).collect();
         let names = names.into_iter().map(Param::from).collect();
         let mut welcome = HashSet::new();
-        for row in sound(&mut *conn, &tables::USERS, "name", names).await? {
-            let user = super::user(row)?;
+        for user in sound::<UserRow>(&mut *conn, "name", names).await? {
             if user.disabled_at.is_none() {
                 welcome.insert(user.name);
             }
@@ -196,14 +209,7 @@ impl Store {
     pub async fn link_owner(&self, link: &str) -> Result<Option<Principal>, Error> {
         let mut conn = self.engine.read().await?;
         let now = conn.now().await?;
-        owner(
-            &mut *conn,
-            &tables::SIGNIN_LINKS,
-            OPENS,
-            of_secret(link),
-            now,
-        )
-        .await
+        owner_of_link(&mut *conn, of_secret(link), now).await
     }
 
     /// Uses up a sign-in link; answers the secret of a new session.
@@ -261,21 +267,18 @@ impl Store {
     }
 }
 
-/// The sound rows of a table whose column has one of these values.
-pub(super) async fn sound(
+/// The sound rows whose column has one of these values.
+pub(super) async fn sound<R: Declared + Send>(
     conn: &mut dyn Connection,
-    table: &'static Table,
     column: &'static str,
     values: Vec<Param>,
-) -> Result<Vec<Row>, Error> {
-    let sql = format!("{} WHERE {column} IN ", table.select_text());
+) -> Result<Vec<R>, Error> {
+    let sql = format!("{} WHERE {column} IN ", R::table().select_text());
     let mut found = Vec::new();
     for some in values.chunks(AMONG_MAX) {
         let rows = fresh::among(conn, &sql, Vec::new(), some.to_vec()).await?;
-        found.extend(
-            rows.into_iter()
-                .filter_map(|row| seal::sound(table.open(row))),
-        );
+        let rows = rows.into_iter().map(R::opened);
+        found.extend(rows.filter_map(seal::sound));
     }
     Ok(found)
 }

@@ -97,7 +97,7 @@ impl Repeats {
                 }
                 entry.detail["repeated"] = it.count.into();
                 counted.push(entry);
-                // Who goes on without a pause is written down once a minute.
+                // What repeats without a pause becomes one entry a minute.
                 (it.count, it.since) = (0, now);
             }
             repeated && !end

@@ -18,7 +18,7 @@ use crate::{
     store::{
         Error, Store,
         content::Content,
-        rows::{Announcements, AttemptRow, RunRow, StepRow, attempt, sealed, step},
+        rows::{Announcements, AttemptRow, RunRow, StepRow, attempt, step},
         tx::Tx,
         writer::Command,
     },
@@ -56,7 +56,7 @@ impl Brings {
     pub fn of(step: &NextStep) -> Self {
         Self {
             input: Content::of(&step.input),
-            gate: step.gate.as_ref().map(sealed),
+            gate: step.gate.as_ref().map(step::gate::stored),
         }
     }
 
@@ -240,7 +240,7 @@ async fn first(
 
 /// An operator skipped it before it began: the agent hears the result that was given.
 fn skipped(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, result: Value) -> BeginAnswer {
-    // What it was told first stays as its row has it: settling does not write it.
+    // `told` keeps its first value: settling does not write that column.
     step.status = StepStatus::Skipped;
     (step.given, step.decision, step.ended_at) = (true, Some(DecisionKind::Skip), Some(tx.now));
     let row = given_attempt(tx, run, &step, run.worker.as_deref().unwrap_or_default());
@@ -260,7 +260,7 @@ fn skipped(tx: &mut Tx, run: &mut RunRow, mut step: StepRow, result: Value) -> B
     }
 }
 
-/// Of a key only what may come again; a key with a number in it is found whole.
+/// The words of a key that have no number in them. A key with a number is found by the whole key, and would only fill the index.
 fn plain_words(key: &str) -> String {
     let words = key.split(|letter: char| !letter.is_alphanumeric());
     let plain = words.filter(|word| !word.contains(|letter: char| letter.is_numeric()));
@@ -282,9 +282,9 @@ async fn again(
     step.retry_at = None;
     step.unknown = false;
     step.ended_at = None;
-    // An order to try again is carried out by this attempt; the next crash asks again.
+    // This attempt carries out the order to retry. If it crashes, an operator is asked again.
     step.decision = None;
-    // The rule follows the attempt that may crash next.
+    // The recovery rule is the newest begin's: it is this attempt that may crash.
     step.recovery = new
         .recovery
         .unwrap_or_else(|| Recovery::default_for(step.effect.as_ref()));
@@ -313,11 +313,13 @@ async fn attempt(
     input: Option<&Content>,
 ) -> Result<(), Error> {
     let waits = step.status == StepStatus::Waiting;
+    let worker = run.worker.clone().unwrap_or_default();
+    tx.mention_worker(run.ord, &worker);
     let row = AttemptRow {
         run: run.id.clone(),
         seq: step.seq,
         attempt: step.attempts,
-        worker: run.worker.clone().unwrap_or_default(),
+        worker,
         epoch: run.epoch,
         base: run.snapshot,
         begun_at: tx.now,
@@ -351,7 +353,7 @@ async fn attempt(
     Ok(())
 }
 
-/// What is recorded answers; nothing begins.
+/// Answers with what is recorded of a settled step; no attempt begins.
 async fn recorded(
     tx: &mut Tx,
     run: &mut RunRow,

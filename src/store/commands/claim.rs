@@ -2,11 +2,15 @@
 
 use async_trait::async_trait;
 
-use super::lease::grant;
+use super::{
+    granted::{Granted, PackedState},
+    lease::grant,
+    once::Repeatable,
+};
 use crate::{
     domain::{
         RunId, Time,
-        wire::protocol::{ClaimRun, LeaseAnswer, LeaseRun},
+        wire::protocol::{ClaimRun, LeaseRun},
     },
     store::{
         Error, Store,
@@ -18,30 +22,54 @@ use crate::{
 };
 
 pub struct Claim {
-    pub body: ClaimRun,
+    body: ClaimRun,
+    /// The run that was the oldest runnable one before the transaction, which most likely it still is.
+    likely: Option<RunId>,
+    packed: Option<PackedState>,
+}
+
+#[async_trait]
+impl Repeatable for Claim {
+    async fn pack_ahead(&mut self, store: &Store) -> Result<(), Error> {
+        self.packed = match &self.likely {
+            Some(run) => PackedState::of(store, run).await?,
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// A claim that found no run is not kept: the next one may find one.
+    fn pack(&self, answer: &Option<Granted>) -> Result<Option<Vec<u8>>, Error> {
+        let packed = |it: &Granted| it.packed(self.packed.as_ref());
+        answer.as_ref().map(packed).transpose()
+    }
 }
 
 #[async_trait]
 impl Command for Claim {
-    type Answer = Option<LeaseAnswer>;
+    type Answer = Option<Granted>;
 
-    /// Most likely it is this run that it will get.
     async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
-        let Some(run) = store.next_runnable(self.body.agents.as_deref()).await? else {
+        self.likely = store.next_runnable(self.body.agents.as_deref()).await?;
+        let Some(run) = &self.likely else {
             return Ok(());
         };
-        store.open_content(&run).await?;
-        store.warm_up(&run).await
+        store.open_content(run).await?;
+        store.warm_up(run).await
     }
 
-    async fn apply(&self, tx: &mut Tx) -> Result<Option<LeaseAnswer>, Error> {
+    fn heavy(&self) -> bool {
+        self.packed.as_ref().is_some_and(PackedState::is_heavy)
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Option<Granted>, Error> {
         tx.flush_runs().await?;
         let (now, agents) = (tx.now, self.body.agents.as_deref());
         let mut after = 0;
         while let Some((ord, id)) = oldest(tx.conn(), agents, now, after).await? {
             match sound(tx, &id).await {
                 Ok(run) => return grant(tx, run, &self.lease()).await.map(Some),
-                // A damaged run keeps no worker from the others.
+                // A damaged run is passed by: the worker gets the next one.
                 Err(error) if error.is_damage() => {
                     tracing::warn!(run = %id, %error, "a damaged run is not handed out");
                     after = ord;
@@ -54,6 +82,14 @@ impl Command for Claim {
 }
 
 impl Claim {
+    pub fn new(body: ClaimRun) -> Self {
+        Self {
+            body,
+            likely: None,
+            packed: None,
+        }
+    }
+
     fn lease(&self) -> LeaseRun {
         LeaseRun {
             worker: self.body.worker.clone(),

@@ -24,9 +24,9 @@ use crate::{
     store::{
         Error, Store,
         content::Content,
-        error::Kept,
+        error::KeptByRefusal,
         rows::{AttemptRow, RunRow, StepRow, attempt, step},
-        snapshots::{self, Change, Held, Packed},
+        snapshots::{self, Change, NewestState, Packed},
         tx::Tx,
         writer::Command,
     },
@@ -55,7 +55,7 @@ struct Ready {
 /// The new state, made before the transaction from the one that was current then. It counts if that is still current.
 struct Ahead {
     base: Hash,
-    made: Result<(Held, Packed), Problem>,
+    made: Result<(NewestState, Packed), Problem>,
 }
 
 impl Ready {
@@ -126,7 +126,10 @@ impl Command for Commit {
         }
         if !holds(&run, self.body.epoch) {
             self.keep_evidence(tx, &attempt).await?;
-            return Err(Error::RefusedBut(Kept::LateEvidence, Problem::lease_lost()));
+            return Err(Error::RefusedBut(
+                KeptByRefusal::LateEvidence,
+                Problem::lease_lost(),
+            ));
         }
         if !matches!(attempt.outcome, Outcome::Running | Outcome::Given) {
             let detail = format!("attempt {} is over: {}", attempt.attempt, attempt.outcome);
@@ -196,7 +199,7 @@ impl Commit {
         tx: &mut Tx,
         run: &RunRow,
         change: Change,
-    ) -> Result<(Held, Packed), Error> {
+    ) -> Result<(NewestState, Packed), Error> {
         if let Some(ahead) = self.ahead.as_ref().filter(|it| it.base == run.hash) {
             return Ok(ahead.made.clone()?);
         }
@@ -268,7 +271,7 @@ impl Commit {
             .or(step.cost_usd);
         let ready = self.ready();
         if folded {
-            // The result stays the operator's; only the state follows it.
+            // The result stays the one that the operator gave; the agent's commit brings only the state.
             step.update(tx.conn()).await?;
         } else {
             step.status = StepStatus::Committed;
@@ -330,7 +333,7 @@ impl Commit {
         Ok(answer)
     }
 
-    /// The work was done, too late to count: operators will want to know. The first one is kept.
+    /// Keeps the result of a commit that came after its lease had ended, for operators. Only the first one is kept.
     async fn keep_evidence(&self, tx: &mut Tx, attempt: &AttemptRow) -> Result<(), Error> {
         if attempt.has_evidence || attempt.epoch != self.body.epoch {
             return Ok(());

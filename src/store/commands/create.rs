@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use std::sync::OnceLock;
 
-use super::HEAVY;
+use super::{HEAVY, once::Repeatable};
 use crate::{
     aside::{LONG, aside},
     domain::{
@@ -16,7 +16,7 @@ use crate::{
         Error, Store,
         content::Content,
         rows::{Announcements, NewRun, RunContent, RunRow},
-        snapshots::{self, Held, Packed},
+        snapshots::{self, NewestState, Packed},
         tx::Tx,
         writer::Command,
     },
@@ -27,7 +27,7 @@ pub struct Create {
     body: CreateRun,
     ready: OnceLock<Ready>,
     /// The initial state and its row's body, if they were made before the transaction.
-    first: Option<(Held, Packed)>,
+    first: Option<(NewestState, Packed)>,
 }
 
 /// What a new run brings, as it is compared and written.
@@ -58,6 +58,8 @@ pub struct Created {
     pub new: bool,
 }
 
+impl Repeatable for Create {}
+
 #[async_trait]
 impl Command for Create {
     type Answer = Created;
@@ -65,7 +67,7 @@ impl Command for Create {
     async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
         if self.brings(LONG) {
             aside(|| self.ready()).await;
-            // One that is too large is refused where the others are.
+            // A state that is too large is refused in `apply`, like every other reason to refuse.
             self.first = aside(|| self.first(store.state_max).ok()).await;
         }
         Ok(())
@@ -117,10 +119,10 @@ impl Create {
         given.into_iter().flatten().any(|it| is_long(it, bytes))
     }
 
-    fn first(&self, max: StateMax) -> Result<(Held, Packed), Error> {
+    fn first(&self, max: StateMax) -> Result<(NewestState, Packed), Error> {
         let state = &self.ready().state;
         snapshots::fits(state, max)?;
-        Held::initial(state.clone())
+        NewestState::initial(state.clone())
     }
 
     /// What a run that was just made holds, without reading it back.
@@ -137,7 +139,7 @@ impl Create {
         &self,
         tx: &mut Tx,
         origin: Hash,
-        (held, packed): (Held, Packed),
+        (held, packed): (NewestState, Packed),
     ) -> Result<RunRow, Error> {
         let body = &self.body;
         let (now, ord) = (tx.now, tx.next_event());

@@ -13,7 +13,7 @@ mod vetted;
 
 use async_trait::async_trait;
 
-use super::HEAVY;
+use super::{HEAVY, once::Repeatable};
 use crate::{
     domain::{
         Code, DecisionKind, Problem, RunId, RunStatus, StepStatus,
@@ -52,6 +52,8 @@ enum Order {
     Rewind(rewind::Rewind),
     Fork(fork::Fork),
 }
+
+impl Repeatable for Decision {}
 
 #[async_trait]
 impl Command for Decision {
@@ -140,7 +142,7 @@ impl Decision {
 }
 
 impl Order {
-    /// What will be there when it is carried out.
+    /// The snapshot, run or steps that the decision will have made, for its record.
     fn makes(&self, run: &RunRow) -> Made {
         let snapshot = match self {
             Self::Edit(edited) => Some(edited.snapshot()),
@@ -209,7 +211,7 @@ impl Decision {
         })
     }
 
-    /// What only marks the run.
+    /// Note, pin, claim, acknowledge: no step and no state changes.
     fn mark(&self, tx: &mut Tx, run: &mut RunRow) {
         match self.body.kind {
             DecisionKind::Claim => {

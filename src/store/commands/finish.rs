@@ -122,7 +122,7 @@ impl Command for Finish {
         tracing::info!(run = %run.id, status = run.status.as_str(), "run finished");
         tx.save(&run);
         tx.flush_runs().await?;
-        // What was just written is not read back: a result of megabytes would be hashed again, and all writes would wait.
+        // The result that was just written is not read back: megabytes would be hashed again while all writes wait.
         content.result = kept.map(|_| self.body.result.clone());
         content.error = self.body.error.clone();
         run.detail_of(tx.conn(), content).await

@@ -3,16 +3,19 @@
 use async_trait::async_trait;
 use serde_json::json;
 
+use super::{
+    granted::{Granted, PackedState},
+    once::Repeatable,
+};
 use crate::{
     domain::{
-        Code, EventKind, Problem, RunId, RunStatus,
-        rules::lease::LeaseEnd,
-        wire::protocol::{LeaseAnswer, LeaseRun},
+        Code, EventKind, Problem, RunId, RunStatus, rules::lease::LeaseEnd,
+        wire::protocol::LeaseRun,
     },
     store::{
         Error, Store,
         engine::params,
-        error::Kept,
+        error::KeptByRefusal,
         lease_end,
         rows::{RunRow, lease::LeaseRow, sealed},
         table::Declared as _,
@@ -22,20 +25,47 @@ use crate::{
 };
 
 pub struct Lease {
-    pub run: RunId,
-    pub body: LeaseRun,
+    run: RunId,
+    body: LeaseRun,
+    packed: Option<PackedState>,
+}
+
+impl Lease {
+    pub fn new(run: RunId, body: LeaseRun) -> Self {
+        Self {
+            run,
+            body,
+            packed: None,
+        }
+    }
+}
+
+#[async_trait]
+impl Repeatable for Lease {
+    async fn pack_ahead(&mut self, store: &Store) -> Result<(), Error> {
+        self.packed = PackedState::of(store, &self.run).await?;
+        Ok(())
+    }
+
+    fn pack(&self, answer: &Granted) -> Result<Option<Vec<u8>>, Error> {
+        answer.packed(self.packed.as_ref()).map(Some)
+    }
 }
 
 #[async_trait]
 impl Command for Lease {
-    type Answer = LeaseAnswer;
+    type Answer = Granted;
 
     async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
         store.open_content(&self.run).await?;
         store.warm_up(&self.run).await
     }
 
-    async fn apply(&self, tx: &mut Tx) -> Result<LeaseAnswer, Error> {
+    fn heavy(&self) -> bool {
+        self.packed.as_ref().is_some_and(PackedState::is_heavy)
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Granted, Error> {
         let mut run = tx.run(&self.run).await?;
         let taken_over = run.lease().is_some();
         if let Some(lease) = run.lease() {
@@ -64,7 +94,7 @@ impl Command for Lease {
                 false => problem,
             };
             return Err(match taken_over {
-                true => Error::RefusedBut(Kept::Takeover, problem),
+                true => Error::RefusedBut(KeptByRefusal::Takeover, problem),
                 false => problem.into(),
             });
         }
@@ -73,16 +103,20 @@ impl Command for Lease {
 }
 
 /// Hands the run to the worker.
-pub async fn grant(tx: &mut Tx, mut run: RunRow, body: &LeaseRun) -> Result<LeaseAnswer, Error> {
+pub async fn grant(tx: &mut Tx, mut run: RunRow, body: &LeaseRun) -> Result<Granted, Error> {
     // Read the state first: nothing damaged is ever handed to an agent.
     let held = tx.state(&run).await?;
-    let state = held.tree.to_value();
+    let state = held.tree.clone();
     tx.hold(&run.id, held);
     run.epoch.0 += 1;
     run.worker = Some(body.worker.clone());
     run.ttl_ms = body.ttl_ms;
     let expires_at = tx.now.plus_ms(body.ttl_ms);
     run.expires_at = Some(expires_at);
+    if let Some(heard) = run.heartbeat_at {
+        let unheld = (tx.now.0 - heard.0).max(0);
+        run.unheld_us = Some(run.unheld_us.unwrap_or(0) + unheld);
+    }
     run.heartbeat_at = Some(tx.now);
     run.updated_at = tx.now;
     run.started_at = run.started_at.or(Some(tx.now));
@@ -118,7 +152,7 @@ pub async fn grant(tx: &mut Tx, mut run: RunRow, body: &LeaseRun) -> Result<Leas
     tx.emit(&run.id, None, EventKind::LeaseGranted, data);
     lease_end::become_status(tx, &mut run, RunStatus::Running);
     tx.save(&run);
-    Ok(LeaseAnswer {
+    Ok(Granted {
         run: tx.detail(&run).await?,
         epoch: run.epoch,
         expires_at,

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use serde::{Serialize, de::DeserializeOwned};
 
+use super::granted::packed;
 use crate::{
     domain::{Code, Hash, Problem},
     store::{
@@ -30,15 +31,31 @@ pub struct Key {
     pub body: Hash,
 }
 
+/// A command whose first answer can be kept, compressed.
 #[async_trait]
-impl<C: Command> Command for Once<C>
-where
-    C::Answer: Serialize + DeserializeOwned + Sync,
-{
+pub trait Repeatable: Command<Answer: Serialize + DeserializeOwned + Sync> {
+    /// Compresses before the transaction what of the answer is large and known by then.
+    async fn pack_ahead(&mut self, _store: &Store) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The answer as it is kept; `None` if a repeat is to be carried out.
+    fn pack(&self, answer: &Self::Answer) -> Result<Option<Vec<u8>>, Error> {
+        let plain = serde_json::to_vec(answer).map_err(Error::damaged)?;
+        packed(&plain).map(Some)
+    }
+}
+
+#[async_trait]
+impl<C: Repeatable> Command for Once<C> {
     type Answer = C::Answer;
 
     async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
-        self.command.prepare(store).await
+        self.command.prepare(store).await?;
+        match self.key {
+            Some(_) => self.command.pack_ahead(store).await,
+            None => Ok(()),
+        }
     }
 
     fn heavy(&self) -> bool {
@@ -69,14 +86,12 @@ where
             return read_json(&String::from_utf8(plain).map_err(Error::damaged)?);
         }
         let answer = self.command.apply(tx).await?;
-        let plain = serde_json::to_vec(&answer).map_err(Error::damaged)?;
-        // A claim that found nothing is no answer to keep: the next one may find something.
-        if plain != b"null" || std::mem::size_of::<C::Answer>() == 0 {
+        if let Some(packed) = self.command.pack(&answer)? {
             let first = RequestRow {
                 scope: key.scope.clone(),
                 key: key.key.clone(),
                 body: key.body,
-                answer: zstd::bulk::compress(&plain, 1).map_err(Error::damaged)?,
+                answer: packed,
                 at: tx.now,
             };
             first.insert(tx.conn()).await?;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use std::sync::OnceLock;
 
-use super::{HEAVY, holding, renew};
+use super::{HEAVY, holding, once::Repeatable, renew};
 use crate::{
     aside::{LONG, aside},
     domain::{
@@ -49,6 +49,8 @@ impl RecordProgress {
         partial.is_some_and(|it| is_long(it, bytes))
     }
 }
+
+impl Repeatable for RecordProgress {}
 
 #[async_trait]
 impl Command for RecordProgress {

@@ -18,7 +18,7 @@ impl Command for Reap {
 
     async fn apply(&self, tx: &mut Tx) -> Result<(), Error> {
         for id in &self.runs {
-            // Looking is enough: a lease that ran out ends when its run is looked at.
+            // `tx.run` ends a lease that ran out.
             tx.find_run(id).await?;
         }
         Ok(())

@@ -42,7 +42,7 @@ pub struct Who {
     pub model: Option<String>,
 }
 
-/// Writes sightings down, all in one go.
+/// Writes all sightings in one command.
 pub struct RecordSightings {
     pub sightings: Vec<Sighting>,
     /// Also look who holds leases now.

@@ -26,7 +26,7 @@ impl Command for Tick {
 }
 
 /// A server that comes with no other alive gives leases that were live at the last tick one more term. It ticks in the
-/// same breath: a server that is killed right after has been there, and the next one knows.
+/// same transaction: if it is killed right after, the next server still finds its tick.
 pub struct Grace {
     pub server: String,
     /// Servers whose last tick lies before this are gone.
@@ -68,7 +68,7 @@ async fn extend(tx: &mut Tx, last: Time) -> Result<u64, Error> {
                 lived += 1;
             }
             Err(error) if error.spoils_transaction() => return Err(error),
-            // A damaged run keeps the lease it has: nobody can act on it.
+            // A damaged run's lease gets no further term: no command can act on the run.
             Ok(None) | Err(_) => {}
         }
     }

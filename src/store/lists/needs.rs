@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use super::super::{
     Error, Store,
     engine::{Connection, params},
-    rows::{RunRow, run_columns},
+    rows::{RunRow, StepRow, run_columns, step::gate},
 };
 use crate::domain::{
-    Problem,
-    rules::needs::{Alike, Cause, GROUP_MIN, NeedsYou},
+    Problem, Run, StepStatus,
+    rules::needs::{About, Alike, Cause, GROUP_MIN, Matter, NeedsYou},
     views::counts::COUNT_MAX,
 };
 
@@ -35,7 +35,29 @@ pub const IN_NEED: &str = concat!(
     " FROM runs WHERE needs = $1 AND updated_at >= $2 ORDER BY needs, updated_at LIMIT $3"
 );
 
+/// Whatever came to need a person last.
+pub const NEWEST_IN_NEED: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    " FROM runs WHERE needs = $1 ORDER BY updated_at DESC LIMIT $2"
+);
+
 impl Store {
+    /// The runs that came to need a person last, each by itself: at most `rows_max` of those with effects unknown, and as many
+    /// others.
+    pub async fn newest_in_need(&self, rows_max: i64) -> Result<Vec<Run>, Problem> {
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            let mut runs = Vec::new();
+            for needs in [0, 1] {
+                let rows = conn.fetch(NEWEST_IN_NEED, params![needs, rows_max]).await?;
+                runs.extend(RunRow::listed(rows)?.iter().map(RunRow::to_run));
+            }
+            Ok(runs)
+        };
+        read.await.map_err(Error::problem)
+    }
+
     /// How many runs stopped for one cause, counted no further than anyone reads.
     pub async fn size(&self, alike: &Alike) -> Result<i64, Problem> {
         let read = async {
@@ -55,7 +77,13 @@ impl Store {
             let mut singles = singles(&mut *conn, &grouped, rows_max + 1).await?;
             let more = singles.len() > rows_max;
             singles.truncate(rows_max);
+            let mut known = Vec::new();
+            for run in &singles {
+                let about = about(&mut *conn, run).await?;
+                known.extend(about.map(|it| (run.id.clone(), it)));
+            }
             Ok(NeedsYou {
+                about: known,
                 runs: singles.iter().map(RunRow::to_run).collect(),
                 causes,
                 more,
@@ -65,6 +93,42 @@ impl Store {
     }
 }
 
+/// What a run needs a person for. Of a damaged step nothing is said here: its own page does.
+async fn about(conn: &mut dyn Connection, run: &RunRow) -> Result<Option<About>, Error> {
+    let Some(seq) = run.to_run().at.map(|at| at.seq) else {
+        return Ok(None);
+    };
+    match matter(conn, run, seq).await {
+        Err(error) if error.is_damage() => Ok(None),
+        read => Ok(read?.map(|what| About { seq, what })),
+    }
+}
+
+async fn matter(
+    conn: &mut dyn Connection,
+    run: &RunRow,
+    seq: i64,
+) -> Result<Option<Matter>, Error> {
+    let Some(step) = StepRow::load(conn, &run.id, seq).await? else {
+        return Ok(None);
+    };
+    Ok(match (step.status, step.effect) {
+        (StepStatus::Waiting, _) => {
+            let gate = gate::load(conn, &run.id, seq).await?;
+            gate.map(|gate| Matter::Question {
+                plain: gate.is_plain(),
+                title: gate.title,
+            })
+        }
+        (_, Some(effect)) if run.effects_unknown => Some(Matter::Effect {
+            may: effect.description.unwrap_or(effect.target),
+            // An agent that said that it failed had its lease.
+            ended: step.ended_at.filter(|_| step.status == StepStatus::Crashed),
+        }),
+        _ => None,
+    })
+}
+
 /// Causes of several runs: effects unknown first, then the largest.
 async fn causes(conn: &mut dyn Connection) -> Result<Vec<Cause>, Error> {
     let mut causes = Vec::new();
@@ -72,7 +136,7 @@ async fn causes(conn: &mut dyn Connection) -> Result<Vec<Cause>, Error> {
     for _ in 0..CAUSES_READ {
         let row = conn.fetch_one(NEXT_CAUSE, params![last.as_str()]).await?;
         let Some(mut row) = row else { break };
-        // From a damaged one there is no way on: runs whose cause comes after it are shown one by one.
+        // A damaged cause gives no next key to go on from: runs of later causes are shown one by one.
         let Ok(cause) = row.text() else { break };
         last = cause;
         let size = conn
@@ -114,7 +178,7 @@ async fn singles(
             read += rows.len();
             let before = from;
             for run in RunRow::listed(rows)? {
-                // The time of an unreadable one is not known: it never leads back.
+                // A damaged run's time may be any: `max` keeps the walk from going back and not ending.
                 from = from.max(run.updated_at.0);
                 let cause = Alike::of(&run.to_run()).map(|alike| alike.id());
                 let new = seen.insert(run.ord);
@@ -125,7 +189,7 @@ async fn singles(
                     return Ok(singles);
                 }
             }
-            // Hundreds at one instant: what is left of them is among the more.
+            // More runs than one read share this time: those not read are counted as "more".
             if end || from == before {
                 break;
             }

@@ -38,7 +38,7 @@ pub struct Search<'a> {
     text: &'a str,
 }
 
-/// The word that leads through the index: no other has fewer words that begin so.
+/// The word that leads through the index: the one with the fewest indexed words that begin with it.
 struct Lead {
     term: String,
     ranges: IndexRanges,
@@ -77,7 +77,7 @@ impl<'a> Search<'a> {
             .collect();
         runs.extend(by_part.into_iter().flat_map(|it| it.runs));
         runs.sort_by_key(|run| std::cmp::Reverse(run.ord));
-        // What found no place on this page comes on the next.
+        // Runs beyond the page's limit come on the next page.
         for left in runs
             .split_off(runs.len().min(query.limit as usize))
             .iter()

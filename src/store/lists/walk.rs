@@ -2,11 +2,14 @@
 
 use super::{
     super::{Error, engine::Connection, rows::RunRow},
-    index_range::{self, IndexRange, IndexRanges, OF_AUTHOR, OF_KEY, OF_OWNER, OF_RUN},
+    index_range::{self, IndexRange, IndexRanges, OF_AUTHOR, OF_KEY, OF_OWNER, OF_RUN, OF_TERM},
     search::Search,
     source::Source,
 };
-use crate::domain::{Problem, RunQuery, views::search::mentioned};
+use crate::domain::{
+    Problem, RunQuery,
+    views::{search::mentioned, terms::of_worker},
+};
 
 /// Rows that one request reads at most, beyond those that it answers.
 const BUDGET: i64 = 2_000;
@@ -41,6 +44,10 @@ impl Page {
             ];
             return Self::of_ranges(conn, query, IndexRanges(ranges), text).await;
         }
+        if let Some(worker) = &query.worker {
+            let ranges = vec![IndexRange::new(OF_TERM, &of_worker(worker))];
+            return Self::of_ranges(conn, query, IndexRanges(ranges), text).await;
+        }
         match text.is_empty() {
             true => {
                 let walked = scan(conn, query, cursor(query)?, &|_| true).await?;
@@ -69,7 +76,7 @@ impl Page {
             }
             on = Some(run.ord);
             let named = mentioned(run.id.as_str(), run.title.as_deref(), text);
-            if named && query.fits(&run.to_run()) {
+            if named && query.fits(&run.to_run()) && worked(conn, &run, query).await? {
                 runs.push(run);
             }
         }
@@ -95,7 +102,7 @@ fn cursor(query: &RunQuery) -> Result<i64, Error> {
 }
 
 pub fn foreign_cursor() -> Error {
-    Problem::invalid("cursor", "is none that a page gave").into()
+    Problem::invalid("cursor", "is not a cursor that this server gave").into()
 }
 
 /// Runs of the query's source that fit and that `also` admits, up to the query's limit.
@@ -131,6 +138,16 @@ pub async fn scan(
             return Ok(Walked { runs, on });
         }
     }
+}
+
+/// Whether the worker that is asked for, if any, began a step of the run.
+async fn worked(conn: &mut dyn Connection, run: &RunRow, query: &RunQuery) -> Result<bool, Error> {
+    let Some(worker) = &query.worker else {
+        return Ok(true);
+    };
+    let mut of = IndexRanges(vec![IndexRange::new(OF_TERM, &of_worker(worker))]);
+    of = of.before(run.ord + 1);
+    Ok(of.next(conn, 1).await?.first() == Some(&run.ord))
 }
 
 /// Runs with a step of this key, and the run whose step gave this key to its provider.

@@ -73,7 +73,7 @@ pub(super) async fn checked(
         }
         found.damaged.extend(missing);
     }
-    // Unless there were more than are read, or something happened in between.
+    // The index is not blamed if its list was cut, or if the run has changed since it was read.
     if !unknown.is_empty() && (steps.len() as i64) < NOTABLE_MAX {
         let now = RunRow::load(conn, &run.id).await?;
         let still = |now: &RunRow| (now.version, now.updated_at) == (run.version, run.updated_at);

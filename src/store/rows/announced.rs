@@ -145,7 +145,7 @@ impl Announcements {
         let found = Self::read(conn, &run.id).await?;
         let open = found.iter().filter(|it| it.seq.is_none()).count();
         if open as i64 != run.announced {
-            // Or a step began since the run was read.
+            // That is damage only if no step has begun since the run was read.
             let now = RunRow::load(conn, &run.id).await?;
             if now.is_some_and(|now| now.announced == run.announced && now.steps == run.steps) {
                 return Err(Error::damaged(format!(

@@ -40,7 +40,7 @@ table! {
         outcome: Outcome,              changes, given;
         /// What ended it, as a hash: a repeat is known by it.
         body: Option<Hash>,            later,   copied;
-        /// What a repeat must hear again; of a given result, the snapshot at which a worker heard of it.
+        /// The answer that a repeat gets again. For a given result: the snapshot at which a worker heard of it.
         answer: Option<Value>,         later,   copied;
         usage(input_tokens output_tokens cost_usd): Option<Usage>, later, copied;
         log_lines: i64,                changes, fresh;
@@ -148,7 +148,7 @@ impl AttemptRow {
         (epoch, base): (Epoch, i64),
     ) -> Result<(), Error> {
         let key = params![run.as_str(), seq, attempt];
-        // Not its own base: a rewind goes back to where the step began.
+        // `base` stays: a rewind goes back to the snapshot at which the step began.
         let heard = vec![
             ("epoch", epoch.0.into()),
             ("answer", base.to_string().into()),
@@ -183,7 +183,7 @@ impl AttemptRow {
         Ok(())
     }
 
-    /// The last words of the attempts before: the newest partial result that was sent.
+    /// The newest partial result of the step's attempts.
     pub async fn last_partial(
         conn: &mut dyn Connection,
         run: &RunId,

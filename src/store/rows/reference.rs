@@ -6,7 +6,7 @@ use crate::{
 };
 
 table! {
-    /// A reference as it is stored. A fork knows how it looked, and that it has not been looked at again.
+    /// A reference as it is stored. A fork copies its hashes; no lease of the fork has registered it yet.
     pub struct RefRow in refs by (run, uri), listed by columns, (forked by RefInFork);
 
     since 7 {

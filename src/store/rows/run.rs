@@ -73,6 +73,10 @@ table! {
         started_at: Option<Time>,                         later,   fresh;
         finished_at: Option<Time>,                        later,   fresh;
     }
+    since 10 {
+        /// Time between leases, in which nobody held it.
+        unheld_us: Option<i64>,                           later,   fresh;
+    }
     beside {
         needs: Int,         checked, fresh;
         cause: Text,        checked, fresh;
@@ -143,6 +147,7 @@ impl RunRow {
             updated_at: self.updated_at,
             started_at: self.started_at,
             finished_at: self.finished_at,
+            unheld_us: self.unheld_us.unwrap_or(0),
             damaged: self.damaged,
         }
     }

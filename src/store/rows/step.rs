@@ -1,6 +1,7 @@
 //! The table `steps`.
 
 mod find;
+pub(in crate::store) mod gate;
 mod listed;
 mod write;
 
@@ -129,7 +130,7 @@ impl StepRow {
             input,
             result,
             error: row.opt_sealed()?,
-            gate: row.opt_sealed()?,
+            gate: gate::read(&mut row)?,
             links: row.sealed()?,
         })
     }

@@ -12,5 +12,5 @@ table! {
     }
 }
 
-/// A term that a run has already is no news.
+/// A term that the run has already is left alone.
 pub static INSERT: Bulk = Bulk::insert_new(&TABLE);

@@ -23,8 +23,8 @@ pub struct Built {
 }
 
 impl Builder {
-    /// Adds the next snapshot: its place in the chain is checked, its state only by [`Builder::checked`]. After one
-    /// that does not fit only a keyframe does. The state before is changed in place: what costs is the change.
+    /// Adds the next snapshot: its place in the chain is checked, its state only by [`Builder::checked`]. After a
+    /// snapshot that does not fit, only a keyframe does. The state before is changed in place: what costs is the change.
     pub fn push(&mut self, stored: &Stored) -> Result<&Built, Error> {
         let before = self.built.take().filter(|it| it.n + 1 == stored.n);
         let built = next(before, stored)?;

@@ -2,7 +2,7 @@
 
 use super::{
     builder::{Builder, Built},
-    held::Held,
+    newest_state::NewestState,
     stored::{self, Stored},
 };
 use crate::{
@@ -100,7 +100,7 @@ pub async fn load(
     run: &RunId,
     snapshot: i64,
     hash: Hash,
-) -> Result<Held, Error> {
+) -> Result<NewestState, Error> {
     let (stored, built) = built(conn, run, snapshot).await?;
     if stored.hash != hash {
         return Err(Error::damaged(format!(
@@ -112,9 +112,9 @@ pub async fn load(
     } = stored;
     let weight = match stored::owner(conn, run, snapshot).await? == *run {
         true => weight,
-        false => super::held::BEFORE_A_KEYFRAME,
+        false => super::newest_state::BEFORE_A_KEYFRAME,
     };
-    Ok(Held {
+    Ok(NewestState {
         snapshot,
         hash,
         tree: built.tree,

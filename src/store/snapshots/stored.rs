@@ -34,7 +34,7 @@ impl Stored {
     }
 }
 
-/// The rows that the state `n` is made of: from its keyframe up to it. The one place that knows where they lie.
+/// The rows that the state `n` is made of: from its keyframe up to it. No other code knows which run holds them.
 pub async fn chain(conn: &mut dyn Connection, run: &RunId, n: i64) -> Result<Vec<Row>, Error> {
     let run = owner(conn, run, n).await?;
     let sql = concat!(

@@ -25,7 +25,7 @@ pub fn create(file: &Path) -> io::Result<()> {
         .mode(0o600)
         .open(file);
     match made {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => close_to_others(file),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         made => made.map(drop),
     }
 }
@@ -35,8 +35,9 @@ pub fn missing(file: &Path) -> bool {
     !in_memory(file) && !file.exists()
 }
 
-/// A store of an earlier version may be readable by everyone on the machine.
-fn close_to_others(file: &Path) -> io::Result<()> {
+/// A store of an earlier version may be readable by everyone on the machine. Only for a file that is known to be a store:
+/// the mode of any other file is not ours to change.
+pub fn close_to_others(file: &Path) {
     for file in parts(file) {
         let Ok(found) = fs::metadata(&file) else {
             continue;
@@ -51,7 +52,6 @@ fn close_to_others(file: &Path) -> io::Result<()> {
             }
         }
     }
-    Ok(())
 }
 
 fn in_memory(file: &Path) -> bool {
@@ -76,8 +76,11 @@ impl Files {
         if in_memory(file) {
             return Ok(Self(Vec::new()));
         }
+        // Where the file really is: SQLite keeps the others beside it, and a link put in its place later is noticed.
+        let file = fs::canonicalize(file)
+            .map_err(|error| Error::Setup(format!("{}: {error}", file.display())))?;
         let mut files = Vec::new();
-        for file in parts(file) {
+        for file in parts(&file) {
             match identity(&file) {
                 Ok(identity) => files.push((file, identity)),
                 // A store that can only be read may be without the files beside it.
@@ -102,6 +105,7 @@ impl Files {
     }
 }
 
+/// Of the name itself: a link to the same file is another one, because the next start looks for `-wal` beside its target.
 fn identity(file: &Path) -> io::Result<(u64, u64)> {
-    fs::metadata(file).map(|found| (found.dev(), found.ino()))
+    fs::symlink_metadata(file).map(|found| (found.dev(), found.ino()))
 }

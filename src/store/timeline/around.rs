@@ -4,7 +4,10 @@ use crate::{
     domain::{
         Kind, RunId, RunStatus, StepStatus, Time,
         rules::decision::Decision,
-        views::timeline::{Axis, Child, Flag, Gap, Phase, Stretch},
+        views::{
+            counts::COUNT_MAX,
+            timeline::{Axis, Child, Flag, Gap, Phase, Stretch},
+        },
     },
     store::{
         Error, decisions,
@@ -115,17 +118,48 @@ pub(super) async fn flags(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<
     Ok(made.into_iter().rev().map(flag).collect())
 }
 
+/// Child runs and forks, in the order they were made, and how many more there are, counted no further than anyone reads.
+pub(super) struct Children {
+    pub read: Vec<Child>,
+    pub more: i64,
+}
+
+/// Those that run now, however old, and the newest.
 pub(super) async fn children(
     conn: &mut dyn Connection,
     run: &RunId,
     end: Time,
-) -> Result<Vec<Child>, Error> {
-    let sql = concat!(
+) -> Result<Children, Error> {
+    let running = concat!(
         "SELECT ",
         run_columns!(),
-        " FROM runs WHERE parent_run = $1 ORDER BY ord LIMIT $2"
+        " FROM runs WHERE parent_run = $1 AND status = 'running' ORDER BY ord DESC LIMIT $2"
     );
-    let rows = conn.fetch(sql, params![run.as_str(), CHILDREN_MAX]).await?;
+    let newest = concat!(
+        "SELECT ",
+        run_columns!(),
+        " FROM runs WHERE parent_run = $1 ORDER BY ord DESC LIMIT $2"
+    );
+    let mut runs: Vec<RunRow> = Vec::new();
+    for sql in [running, newest] {
+        let rows = conn.fetch(sql, params![run.as_str(), CHILDREN_MAX]).await?;
+        for row in RunRow::listed(rows)? {
+            if runs.iter().all(|known| known.ord != row.ord) {
+                runs.push(row);
+            }
+        }
+    }
+    let all = "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE parent_run = $1 LIMIT $2) AS counted";
+    let counted = match (runs.len() as i64) < CHILDREN_MAX {
+        true => None,
+        false => {
+            conn.fetch_one(all, params![run.as_str(), COUNT_MAX])
+                .await?
+        }
+    };
+    let all = counted.map(|mut row| row.int()).transpose()?.unwrap_or(0);
+    let more = (all - runs.len() as i64).max(0);
+    runs.sort_by_key(|run| run.ord);
     let child = |run: RunRow| {
         let to = match run.status {
             RunStatus::Running => end,
@@ -143,6 +177,9 @@ pub(super) async fn children(
         }
     };
     // A damaged child says so in the list of runs; its times are none to draw.
-    let sound = RunRow::listed(rows)?.into_iter().filter(|run| !run.damaged);
-    Ok(sound.map(child).collect())
+    let sound = runs.into_iter().filter(|run| !run.damaged);
+    Ok(Children {
+        read: sound.map(child).collect(),
+        more,
+    })
 }

@@ -6,7 +6,7 @@ use super::notable;
 use crate::{
     domain::{
         Outcome, RunId, Time,
-        views::timeline::{self, Axis, Bar, CELLS_MAX, Look, Notable, Stretch},
+        views::timeline::{self, Axis, Bar, CELLS_MAX, Fold, Look, Notable, Stretch},
     },
     store::{
         Error,
@@ -30,7 +30,7 @@ pub(super) async fn single(
     for step in steps {
         retried |= step.attempts > 1 && !step.damaged;
         let before = bars.last().map_or(end, |bar| bar.to);
-        // The times of a damaged step are not to be relied on: it stands behind the one before.
+        // A damaged step's times are not drawn: its bar follows the step before.
         let (from, to) = match step.damaged {
             true => (before, before),
             false => (step.begun_at, step.ended_at.unwrap_or(end)),
@@ -158,7 +158,7 @@ pub(super) async fn by_time(
             continue;
         }
         let sound = |seq| edges.get(&seq).filter(|step| !step.damaged);
-        // Where a row is not to be relied on, the edge of the cell is.
+        // A damaged row's time is not drawn: the bar begins at the edge of its cell.
         let edge = |n| Time(window.from + n * every);
         let (from, to, look) = match (sound(first), sound(last)) {
             (Some(begins), Some(ends)) => {
@@ -185,11 +185,12 @@ pub(super) async fn between_folds(
     conn: &mut dyn Connection,
     run: &RunId,
     window: Stretch,
-    folds: &[Stretch],
+    folds: &[Fold],
     cells: i64,
     end: Time,
 ) -> Result<Vec<Bar>, Error> {
-    let open = timeline::between(window, folds);
+    let folded: Vec<Stretch> = folds.iter().map(|fold| fold.on()).collect();
+    let open = timeline::between(window, &folded);
     let busy: i64 = open.iter().map(|it| it.length()).sum::<i64>().max(1);
     let mut bars: Vec<Bar> = Vec::new();
     for stretch in open {

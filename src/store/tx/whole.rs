@@ -39,7 +39,7 @@ pub(super) struct Mark {
 pub(super) enum Undo {
     /// The run as it was before, and whether it had still to be written.
     Run(RunId, Option<Box<(RunRow, bool)>>),
-    /// The hash of the run's own state, where it is known; another state at hand is the refused command's.
+    /// The hash of the run's state before the command, where it is known. A state of another hash was made by the command.
     State(RunId, Option<Hash>),
     Term((i64, String)),
 }
@@ -110,7 +110,7 @@ impl Tx {
         for (queue, count) in self.rows.iter_mut().zip(began.rows) {
             queue.rows.truncate(count - queue.written);
         }
-        // The latest change first. Runs stay in `touched`: that costs at most a flush.
+        // The latest change first. A run that stays in `touched` costs at most one flush.
         for change in self.undo.split_off(began.undo).into_iter().rev() {
             self.undo(change);
         }
@@ -136,7 +136,7 @@ impl Tx {
         }
     }
 
-    /// A state is taken (its run has this hash) or given back: what the first of these knows is the run's own.
+    /// Notes the run's state before the command (`own` is its hash) when the command first takes it or gives it back.
     pub(super) fn remember_state(&mut self, run: &RunId, own: Option<Hash>) {
         let known = |it: &Undo| matches!(it, Undo::State(of, _) if of == run);
         if !self.own().iter().any(known) {

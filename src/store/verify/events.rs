@@ -49,7 +49,7 @@ impl Walk<'_> {
             );
             self.damage(None, "the head of the events", why, Some(last));
         }
-        // One statement, one look: agents may write meanwhile.
+        // One statement: between two of them an agent may write an event.
         let beyond =
             "SELECT MIN(id) FROM events WHERE id > (SELECT event FROM counter WHERE id = 1)";
         let first = match self.conn.fetch_one(beyond, params![]).await {

@@ -55,7 +55,7 @@ impl Walk<'_> {
                 let reached = builder.reached() == Some(stored.n - 1);
                 let whole = stored.keyframe == stored.n;
                 if let Err(error) = builder.checked(&stored)
-                    // A state that is made from a damaged one is not to be had either: named once.
+                    // States that are made from a damaged one cannot be rebuilt either: the damage is named once.
                     && (reached || whole)
                 {
                     self.damaged_state(run, stored.n, &builder, error);

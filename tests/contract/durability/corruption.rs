@@ -2,7 +2,12 @@
 
 use serde_json::json;
 
+use super::flips::behind;
 use crate::support::{Agent, Answer, Engine, Server, both_engines, flip, flipped, unique};
+use step47::{
+    domain::{Code, RunId},
+    store::Store,
+};
 
 /// Short enough to be kept as it is, and found again on disk.
 pub fn marker() -> String {
@@ -164,7 +169,30 @@ async fn a_flipped_bit_in_an_event_is_never_served(on: Engine) {
     is_noticed(&api.get("/v1/events?after=0").await, &marker);
 }
 
+/// A step that committed nothing shows the state it began from, which its last attempt names.
+async fn a_lost_attempt_lets_no_older_state_pass_for_its_own(on: Engine) {
+    let mut server = Server::start(on).await;
+    let agent = server.api().agent(json!({"state": {"n": 0}})).await;
+    agent.does("one", json!({"state": {"n": 1}})).await;
+    agent.executes("two", json!({})).await;
+    agent.release(json!({})).await.is(200);
+    server.kill();
+    let run: RunId = agent.run.parse().expect("an id");
+    let shown = async || {
+        let store = Store::open(&server.store.url).await.expect("the store");
+        let shown = store.state_after(&run, 2).await;
+        store.close().await;
+        shown
+    };
+    assert_eq!(shown().await.expect("a state").snapshot, 1);
+    let gone = format!("DELETE FROM attempts WHERE run = '{run}' AND seq = 2");
+    assert_eq!(behind(&server.store.url, gone).await, Some(1));
+    let refused = shown().await.expect_err("not an older state");
+    assert_eq!(refused.code, Code::Corrupt, "{refused}");
+}
+
 both_engines!(
+    a_lost_attempt_lets_no_older_state_pass_for_its_own,
     a_flipped_bit_in_a_state_is_reported_with_the_last_good_one,
     a_broken_state_is_never_handed_to_a_worker,
     a_broken_state_is_never_built_upon,

@@ -9,13 +9,23 @@ use tokio::{sync::watch, task::JoinHandle, time::Instant};
 
 use crate::support::{Api, DEADLINE, eventually, merged, pause, together, unique};
 
+/// The newest steps that an agent's state lists: a long campaign must not grow with the square of its steps.
+const LISTED: usize = 100;
+
 /// One commit that the server answered.
 #[derive(Clone)]
 pub struct Acknowledged {
+    agent: usize,
     run: String,
-    seq: i64,
+    seq: usize,
     commit: Value,
-    state: Value,
+}
+
+/// The state of an agent after so many steps.
+fn state(agent: usize, steps: usize) -> Value {
+    let first = steps.saturating_sub(LISTED) + 1;
+    let list: Vec<_> = (first..=steps).map(|n| json!({"step": n})).collect();
+    json!({"n": steps, "list": list, "pad": "x".repeat(agent * 500)})
 }
 
 pub struct Load {
@@ -133,13 +143,8 @@ async fn work(
     count: Arc<AtomicUsize>,
 ) -> Vec<Acknowledged> {
     let run = unique("load");
-    let mut state = json!({"n": 0, "list": [], "pad": "x".repeat(i * 500)});
-    send(
-        &way,
-        "/v1/runs",
-        &json!({"id": run, "agent": "load", "state": state}),
-    )
-    .await;
+    let create = json!({"id": run, "agent": "load", "state": state(i, 0)});
+    send(&way, "/v1/runs", &create).await;
     let body = json!({"worker": run, "takeover": true, "ttl_ms": 120_000});
     let epoch = send(&way, &format!("/v1/runs/{run}/lease"), &body).await["epoch"].clone();
     let mut done = Vec::new();
@@ -153,17 +158,16 @@ async fn work(
         }
         let told = (&begun["outcome"], &begun["attempt"], &begun["seq"]);
         assert_eq!(told, (&json!("execute"), &json!(1), &json!(n)), "{begun}");
-        state["n"] = json!(n);
-        state["list"]
-            .as_array_mut()
-            .expect("a list")
-            .push(json!({"step": n}));
         let mut body = json!({"epoch": epoch, "attempt": 1, "result": {"n": n}});
         if i.is_multiple_of(2) {
-            body["state"] = state.clone();
+            body["state"] = state(i, n);
         } else {
             let grow = json!({"op": "add", "path": "/list/-", "value": {"step": n}});
-            body["patch"] = json!([{"op": "replace", "path": "/n", "value": n}, grow]);
+            let mut patch = vec![json!({"op": "replace", "path": "/n", "value": n}), grow];
+            if n > LISTED {
+                patch.push(json!({"op": "remove", "path": "/list/0"}));
+            }
+            body["patch"] = json!(patch);
         }
         if i.is_multiple_of(3) {
             body["next"] = step(n + 1);
@@ -171,10 +175,10 @@ async fn work(
         let commit = send(&way, &format!("/v1/runs/{run}/steps/{n}/commit"), &body).await;
         begun = commit["next"].clone();
         done.push(Acknowledged {
+            agent: i,
             run: run.clone(),
-            seq: n as i64,
+            seq: n,
             commit,
-            state: state.clone(),
         });
         count.fetch_add(1, Ordering::SeqCst);
     }
@@ -216,7 +220,7 @@ pub async fn verify(api: &Api, all: &[Acknowledged]) {
 
 impl Acknowledged {
     async fn verify(&self, api: &Api) {
-        let step = api.step(&self.run, self.seq).await;
+        let step = api.step(&self.run, self.seq as i64).await;
         let told = format!("{} step {}: {step}", self.run, self.seq);
         assert_eq!(step["status"], "committed", "{told}");
         assert_eq!(step["result"], json!({"n": self.seq}), "{told}");
@@ -227,6 +231,6 @@ impl Acknowledged {
         let snapshot = api.snapshot(&self.run, n).await;
         assert_eq!(snapshot["hash"], self.commit["hash"], "{told}");
         assert_eq!(snapshot["seq"], json!(self.seq), "{told}");
-        assert_eq!(snapshot["state"], self.state, "{told}");
+        assert_eq!(snapshot["state"], state(self.agent, self.seq), "{told}");
     }
 }

@@ -78,6 +78,33 @@ fn a_file_that_took_the_place_of_the_store_is_not_written_to() {
     });
 }
 
+#[test]
+fn a_link_in_the_place_of_the_store_acknowledges_nothing_more() {
+    block_on(async {
+        let server = Server::start(Engine::Sqlite).await;
+        let agent = committed(&server, 5).await;
+        let elsewhere = server.store.file(".real");
+        fs::rename(server.store.file(""), &elsewhere).expect("moved");
+        std::os::unix::fs::symlink(&elsewhere, server.store.file("")).expect("a link");
+        nothing_is_acknowledged(&server, &agent).await;
+    });
+}
+
+#[test]
+fn a_file_that_is_no_store_keeps_its_mode() {
+    block_on(async {
+        let server = Server::start(Engine::Sqlite).await;
+        let other = server.store.file(".txt");
+        fs::write(&other, "no store").expect("a file");
+        fs::set_permissions(&other, fs::Permissions::from_mode(0o644)).expect("a mode");
+        let url = format!("sqlite:{}", other.display());
+        let refused = server.store.command_on(&url, &["verify"]).await;
+        assert!(!refused.status.success(), "{refused:?}");
+        let mode = fs::metadata(&other).expect("the file").permissions().mode();
+        assert_eq!(format!("{:o}", mode & 0o777), "644");
+    });
+}
+
 /// What was acknowledged is in the open files; a server that ends in good order brings it home.
 async fn survives_the_loss_of(end: &str) {
     let mut server = Server::start(Engine::Sqlite).await;

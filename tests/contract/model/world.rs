@@ -110,10 +110,7 @@ impl World {
             Op::Lease { takeover } => {
                 let body: LeaseRun =
                     body(json!({"worker": "w", "ttl_ms": 3_600_000, "takeover": takeover}));
-                let lease = Lease {
-                    run: run.clone(),
-                    body,
-                };
+                let lease = Lease::new(run.clone(), body);
                 code(self.store.write(lease).await, |_| "ok".into())
             }
             Op::Release { stale } => {

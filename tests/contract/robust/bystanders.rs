@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::json;
 use std::time::Duration;
 
-use super::scene::{Place, Scene};
+use super::scene::{Scene, SceneHandle};
 use crate::support::{Answer, Stream, unique};
 
 const PAGES: [&str; 5] = ["/", "/inbox", "/workers", "/audit", "/settings"];
@@ -18,7 +18,7 @@ pub fn start(scene: &Scene) {
 }
 
 /// A page is whole, or says that the store is away; never half, never a failure of the server's own.
-async fn pages(place: Place, viewer: usize) {
+async fn pages(place: SceneHandle, viewer: usize) {
     for path in PAGES.iter().cycle().skip(viewer).take(PAGES.len()) {
         let request = place.api().request(Method::GET, path);
         let request = request.header("accept", "text/html");
@@ -36,7 +36,7 @@ async fn pages(place: Place, viewer: usize) {
 }
 
 /// Follows events for a moment; a stream that breaks off is opened again.
-async fn follow(place: Place) {
+async fn follow(place: SceneHandle) {
     let Ok(mut stream) = Stream::try_open(&place.api(), "?after=0", None).await else {
         return;
     };
@@ -49,7 +49,7 @@ async fn follow(place: Place) {
 }
 
 /// A run whose payment is unknown, settled by an operator: each answer is one of the protocol's.
-async fn decide(place: Place) {
+async fn decide(place: SceneHandle) {
     let (api, run) = (place.api(), unique("decided"));
     let path = |rest: &str| format!("/v1/runs/{run}/{rest}");
     let steps = [

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
-use super::scene::{Place, Scene};
+use super::scene::{Scene, SceneHandle};
 use crate::support::{Answer, unique};
 
 /// How each of the sockets begins; none of them ever ends its request.
@@ -26,7 +26,7 @@ pub fn start(scene: &Scene, sockets: usize) {
 }
 
 /// Sends half a request and waits until the server hangs up.
-async fn half_sent(place: Place, n: usize) {
+async fn half_sent(place: SceneHandle, n: usize) {
     let api = place.api();
     let address = api.parts().0.trim_start_matches("http://").to_owned();
     let Ok(mut socket) = TcpStream::connect(address).await else {
@@ -41,7 +41,7 @@ async fn half_sent(place: Place, n: usize) {
     }
 }
 
-async fn wrong_token(place: Place) {
+async fn wrong_token(place: SceneHandle) {
     let api = place.api().with_token("s47_not_a_token");
     if let Ok(answer) = api.try_post("/v1/claims", &json!({"worker": "w"})).await {
         assert!(matches!(answer.status, 401 | 429 | 503), "{answer:?}");
@@ -59,7 +59,7 @@ fn doubling(keyword: &str, levels: usize) -> Value {
     json!({"$ref": "#/$defs/l0", "$defs": definitions})
 }
 
-async fn exploding_schema(place: Place) {
+async fn exploding_schema(place: SceneHandle) {
     for keyword in ["anyOf", "allOf"] {
         let body = json!({
             "id": unique("schema"), "agent": "hostile", "state": {"n": 1}, "state_schema": doubling(keyword, 25),
@@ -71,7 +71,7 @@ async fn exploding_schema(place: Place) {
 }
 
 /// Small to send, expensive to hold: 4 MB of empty lists, two million of them.
-async fn millions_of_values(place: Place) {
+async fn millions_of_values(place: SceneHandle) {
     let lists = format!("[{}[]]", "[],".repeat(1_400_000));
     let body = format!(
         r#"{{"id": "{}", "agent": "hostile", "input": {lists}}}"#,

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::scene::{Place, Scene};
+use super::scene::{Scene, SceneHandle};
 use crate::support::unique;
 
 /// What a heartbeat may take at worst (99th percentile) beside the largest allowed requests.
@@ -65,7 +65,7 @@ impl Pulse {
     }
 }
 
-async fn beat(place: Place, seen: Arc<Seen>, run: String) {
+async fn beat(place: SceneHandle, seen: Arc<Seen>, run: String) {
     let api = place.api();
     let epoch = seen.epoch.lock().expect("whole").clone();
     let Some(epoch) = epoch else {

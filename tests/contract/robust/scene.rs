@@ -14,7 +14,7 @@ pub struct Scene {
 
 /// A task's view of it.
 #[derive(Clone)]
-pub struct Place {
+pub struct SceneHandle {
     door: watch::Receiver<Api>,
     stop: CancellationToken,
 }
@@ -34,11 +34,11 @@ impl Scene {
     }
 
     /// Repeats `act` until the end, with a pause in between.
-    pub fn repeat<F>(&self, pause: Duration, act: impl Fn(Place) -> F + Send + 'static)
+    pub fn repeat<F>(&self, pause: Duration, act: impl Fn(SceneHandle) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send,
     {
-        let place = Place {
+        let place = SceneHandle {
             door: self.door.subscribe(),
             stop: self.stop.clone(),
         };
@@ -64,7 +64,7 @@ impl Scene {
     }
 }
 
-impl Place {
+impl SceneHandle {
     pub fn api(&self) -> Api {
         self.door.borrow().clone()
     }

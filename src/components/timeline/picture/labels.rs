@@ -1,18 +1,40 @@
-//! The words of a picture, each where there is room for it, and what they stand at: gaps, phases, flags, "now".
+//! The words of a picture, each where there is room for it, and what they stand at: gaps, folds, phases, flags, "now".
 
-use super::{ANNOUNCED_MAX, BAR_MIN, Label, Picture, announces};
+use super::{ANNOUNCED_MAX, BAR_MIN, FoldMark, Label, Picture, announces};
 use crate::domain::{
     Time,
     views::{
-        timeline::{Axis, Gap, Look, Scale, Stretch, Timeline, WIDTH},
+        timeline::{Axis, Fold, Gap, Look, Scale, Timeline, WIDTH, Waited},
         words,
     },
 };
 
 /// Two words need this much room between their places.
 const LABEL_ROOM: f64 = 1_050.0;
+/// What a letter takes, about.
+const LETTER: f64 = 55.0;
+
+impl Label {
+    /// From where to where it reaches, about.
+    pub fn span(&self) -> (f64, f64) {
+        let width = self.text.chars().count() as f64 * LETTER;
+        let from = match self.anchor {
+            "start" => self.x,
+            "end" => self.x - width,
+            _ => self.x - width / 2.0,
+        };
+        (from, from + width)
+    }
+}
 
 impl Picture {
+    /// No other words of the same line are in its way.
+    fn has_room(&self, label: &Label) -> bool {
+        let (from, to) = label.span();
+        let beside = self.labels.iter().filter(|it| it.y == label.y);
+        beside.map(Label::span).all(|it| it.1 <= from || to <= it.0)
+    }
+
     pub(super) fn gaps(&mut self, timeline: &Timeline, scale: &Scale, y: f64) {
         for gap in &timeline.gaps {
             let (from, to) = (scale.x(gap.from.0), scale.x(gap.to.0));
@@ -21,35 +43,66 @@ impl Picture {
             }
             self.gaps.push((from, to - from));
             if to - from > LABEL_ROOM || gap.open {
-                let long = words::span(gap.to.ms_since(gap.from));
-                let who = if gap.open {
-                    ", nobody holds this run"
-                } else {
-                    ""
+                let long = format!("gap {}", words::span(gap.to.ms_since(gap.from)));
+                let asked = timeline.folds.iter().filter_map(|it| it.person);
+                let text = match (gap.open, asked.rev().find(|it| it.open)) {
+                    (false, _) => long,
+                    (true, None) => format!("{long}, nobody holds this run"),
+                    (true, Some(it)) => format!("{}, nobody holds this run", Waited::words(it)),
                 };
                 self.labels.push(Label {
                     x: to - 20.0,
                     y,
-                    text: format!("gap {long}{who}"),
+                    text,
+                    said: None,
                     class: "label-dim",
                     anchor: "end",
                     step: None,
                 });
             }
         }
-        let named = |fold: &&Stretch| {
-            let inside = |gap: &&Gap| gap.from.0 <= fold.from && gap.to.0 >= fold.to;
-            !timeline.gaps.iter().any(|gap| gap.open && inside(&gap))
+    }
+
+    /// A mark for each time that takes no room, and how long it was where there is room for words: the longest first.
+    pub(super) fn folds(&mut self, timeline: &Timeline, scale: &Scale, y: f64) {
+        let mut longest: Vec<Fold> = timeline.folds.clone();
+        longest.sort_by_key(|fold| fold.from - fold.to);
+        // What the words of an open gap say already.
+        let said = |fold: &Fold| {
+            let inside = |gap: &&Gap| gap.from.0 < fold.to && gap.to.0 >= fold.to;
+            let mut gaps = timeline.gaps.iter();
+            gaps.any(|gap| gap.open && inside(&gap))
         };
-        for fold in timeline.folds.iter().filter(named) {
-            self.labels.push(Label {
-                x: (scale.x(fold.from) + scale.x(fold.to)) / 2.0,
-                y,
-                text: format!("⋯ {}", words::span(fold.length() / 1_000)),
-                class: "label-dim",
-                anchor: "middle",
-                step: None,
+        for fold in longest {
+            let (from, to) = (scale.x(fold.from), scale.x(fold.to));
+            self.folds.push(FoldMark {
+                x: from,
+                width: to - from,
+                class: match fold.person {
+                    Some(_) => "fold fold-person",
+                    None => "fold",
+                },
+                said: fold.words(),
             });
+            if said(&fold) {
+                continue;
+            }
+            let x = (from + to) / 2.0;
+            let label = |text: String| Label {
+                x,
+                y,
+                text,
+                said: None,
+                class: match fold.person {
+                    Some(_) => "label-wait",
+                    None => "label-dim",
+                },
+                anchor: anchor(x),
+                step: None,
+            };
+            let ways = [fold.words(), fold.short()].map(label);
+            let fits = ways.into_iter().find(|it| self.has_room(it));
+            self.labels.extend(fits);
         }
     }
 
@@ -69,20 +122,17 @@ impl Picture {
             }
             free = x + LABEL_ROOM;
             self.phases.push(x);
-            let taken = self
-                .labels
-                .iter()
-                .any(|it| it.y == y && (it.x - x).abs() < 2.0 * LABEL_ROOM && it.anchor == "end");
-            if let Some(name) = phase.name.as_ref().filter(|_| !taken) {
-                self.labels.push(Label {
-                    x: x + 30.0,
-                    y,
-                    text: format!("{} ▸", short(name)),
-                    class: "label-dim",
-                    anchor: "start",
-                    step: Some(phase.first),
-                });
-            }
+            let named = phase.name.as_ref().map(|name| Label {
+                x: x + 30.0,
+                y,
+                text: format!("{} ▸", short(name)),
+                said: None,
+                class: "label-dim",
+                anchor: "start",
+                step: Some(phase.first),
+            });
+            let fits = named.filter(|it| self.has_room(it));
+            self.labels.extend(fits);
         }
     }
 
@@ -101,6 +151,7 @@ impl Picture {
                 x,
                 y: 13.0,
                 text: mark.text.clone(),
+                said: None,
                 class: match mark.look {
                     Look::Crashed => "label-crashed",
                     Look::Failed | Look::Damaged => "label-failed",
@@ -123,15 +174,17 @@ impl Picture {
             }
             // Where there is no room for its words, the flag alone stands below the words that are there.
             let crowded = taken.iter().any(|it| (it - x).abs() < LABEL_ROOM);
+            let what = words::decided(flag.kind);
             let (y, text) = match crowded {
                 true => (23.0, "⚑".to_owned()),
-                false => (13.0, format!("⚑ {}", words::decided(flag.kind))),
+                false => (13.0, format!("⚑ {what}")),
             };
             taken.push(x);
             self.labels.push(Label {
                 x,
                 y,
                 text,
+                said: Some(format!("{what} by {}", flag.author)),
                 class: "label-edited",
                 anchor: anchor(x),
                 step: flag.step,
@@ -153,6 +206,7 @@ impl Picture {
                 x: x + 30.0,
                 y: 13.0,
                 text: "now".into(),
+                said: None,
                 class: "label-now",
                 anchor: "start",
                 step: None,
@@ -168,6 +222,7 @@ impl Picture {
             x: x + 60.0,
             y,
             text: format!("{} announced", words::count(timeline.announced)),
+            said: None,
             class: "label-dim",
             anchor: "start",
             step: None,

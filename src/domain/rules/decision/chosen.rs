@@ -1,7 +1,7 @@
 //! What a decision chose, as history, audit and pages keep it: bounded in length, vouched for by a hash.
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Decision, DecisionKind};
 use crate::domain::{
@@ -33,6 +33,16 @@ impl Gist {
             bytes: text.len() as i64,
             hash: Hash::of(&value),
         }
+    }
+
+    /// An answer at a gate as it was offered: "Refund €120.00" of `{"choice": "Refund €120.00"}`; any other value as JSON.
+    pub fn as_answer(&self) -> String {
+        let value: Option<Value> = serde_json::from_str(&self.text).ok();
+        let choice = value.as_ref().and_then(|it| match it.as_object()? {
+            fields if fields.len() == 1 => fields.get("choice")?.as_str(),
+            _ => None,
+        });
+        choice.map_or_else(|| self.said(), str::to_owned)
     }
 
     /// The text, marked where it was cut.

@@ -10,14 +10,16 @@ pub(super) fn why(step: &StepFacts, action: PlanAction, effect: Option<&EffectAh
         }
         PlanAction::Replay => "its result is read from the store, not executed again".into(),
         PlanAction::Execute => executed(step, effect),
-        PlanAction::Check => "the agent looks first whether it happened; if not, it is done".into(),
+        PlanAction::Check => {
+            "the agent first checks whether it happened, and does it only if not".into()
+        }
         PlanAction::Given => {
             let by = step.decision.map_or("an operator settled it", settled);
             format!("{by}: the agent gets that result and folds it in once")
         }
         PlanAction::Wait => "a gate that nobody has answered".into(),
         PlanAction::Decide => undecided(step, effect),
-        PlanAction::Expected => "announced; the agent may choose others".into(),
+        PlanAction::Expected => "announced; the agent may choose other steps".into(),
     }
 }
 
@@ -36,7 +38,7 @@ fn executed(step: &StepFacts, effect: Option<&EffectAhead>) -> String {
     let ordered = step.decision == Some(DecisionKind::Retry);
     let base = match (step.status, ordered) {
         (StepStatus::Running, _) => "it is under way",
-        (_, true) => "an operator ordered to run it again",
+        (_, true) => "an operator decided to run it again",
         (StepStatus::Failed, _) => "it failed and has attempts left",
         (StepStatus::Crashed, _) => "it crashed mid-flight and is safe to run again",
         _ => "it has not been executed",
@@ -63,7 +65,7 @@ fn undecided(step: &StepFacts, effect: Option<&EffectAhead>) -> String {
         (Some(effect), StepStatus::Crashed) => {
             format!("effect unknown: look at {}, then choose", effect.target)
         }
-        (_, StepStatus::Crashed) => "it crashed mid-flight and asks for an operator".into(),
+        (_, StepStatus::Crashed) => "it crashed mid-flight; a person must decide".into(),
         _ => "the run failed here: run it again, commit its result, or skip it".into(),
     }
 }

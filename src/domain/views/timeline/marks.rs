@@ -13,6 +13,10 @@ const MARKS_MAX: usize = 24;
 pub struct Notable {
     pub seq: i64,
     pub status: StepStatus,
+    /// What it is, or was before someone rewound past it.
+    pub was: StepStatus,
+    /// It asks a person.
+    pub gate: bool,
     pub tries: i64,
     pub decision: Option<DecisionKind>,
     pub begun_at: Time,
@@ -26,6 +30,12 @@ impl Notable {
             true => Look::Damaged,
             false => Look::of(self.status, self.decision),
         }
+    }
+
+    /// How it looked before someone rewound past it.
+    pub fn looked(&self) -> Option<(i64, Look)> {
+        let superseded = self.status == StepStatus::Superseded && !self.damaged;
+        superseded.then(|| (self.seq, Look::of(self.was, self.decision)))
     }
 
     /// Worth a word above the timeline.
@@ -88,6 +98,8 @@ mod tests {
         Notable {
             seq,
             status,
+            was: status,
+            gate: false,
             tries,
             decision: None,
             begun_at: Time(seq),

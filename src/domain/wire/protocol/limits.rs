@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::domain::{
+    nouns::ordered_json::OrderedJson,
     rules::schema,
     wire::{json, patch, problem::Problem},
 };
@@ -283,7 +284,10 @@ impl Check for NextStep {
                     "gate/context",
                     gate.context.as_ref().unwrap_or(&Value::Null),
                 )?;
-                schema("gate/schema", gate.schema.as_ref())?;
+                schema(
+                    "gate/schema",
+                    gate.schema.as_ref().map(OrderedJson::value).as_ref(),
+                )?;
                 at_most(
                     "gate/choices",
                     gate.choices.as_ref().map_or(0, Vec::len),

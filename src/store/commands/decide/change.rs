@@ -7,13 +7,13 @@ use crate::store::{
     Error,
     engine::{Param, params},
     rows::RunRow,
-    snapshots::{self, Held},
+    snapshots::{self, NewestState},
     tx::Tx,
 };
 
 /// New snapshots that are ready to be written.
 pub struct Edited {
-    held: Held,
+    held: NewestState,
     rows: Vec<Vec<Param>>,
 }
 
@@ -26,7 +26,7 @@ impl Decision {
             if self.changes().is_empty() {
                 return Ok(None);
             }
-            // Nothing could be made, or the run is new: what is damaged says so here.
+            // No state was made before the transaction: state or schema could not be read. Reading them here names the damage.
             let held = tx.state(run).await?;
             tx.hold(&run.id, held);
             let row = tx.conn().fetch_one(sql, params![run.id.as_str()]).await?;
@@ -42,7 +42,7 @@ impl Decision {
         let Some((held, _)) = made.last() else {
             return Ok(None);
         };
-        let row = |(held, packed): &(Held, snapshots::Packed)| {
+        let row = |(held, packed): &(NewestState, snapshots::Packed)| {
             held.row(&run.id, None, tx.now, packed.clone())
         };
         Ok(Some(Edited {

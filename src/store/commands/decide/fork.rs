@@ -16,7 +16,7 @@ use crate::{
     aside::aside_with,
     domain::{
         Code, EventKind, Hash, Problem, RunId, RunStatus, StepStatus, nouns::run::Parent,
-        rules::plan::LeftBehind, wire::protocol::Decide,
+        rules::plan::LeftBehind, views::terms::is_of_text, wire::protocol::Decide,
     },
     store::{
         Error, Store,
@@ -40,7 +40,7 @@ pub struct Looked {
     hash: Hash,
     /// The newest event of the run by then: up to it the effects that are left behind were named.
     event: i64,
-    /// Damaged steps that are left behind: whether they had effects is not known.
+    /// Damaged steps that are left behind. Each may have had an effect, so each must be named.
     damaged: Vec<LeftBehind>,
     content: Shared,
     copies: Copies,
@@ -67,7 +67,7 @@ const STRIDE: i64 = 1_000;
 const SEEN: &str = "SELECT seq, status, attempts FROM steps WHERE run = $1 ORDER BY seq";
 const CONTENT: &str = "SELECT input, state_schema FROM runs WHERE id = $1";
 
-/// Damaged steps from this one on: whether they had effects is not known.
+/// Damaged steps from this one on, as effects that may have happened.
 async fn damaged_from(
     conn: &mut dyn Connection,
     run: &RunRow,
@@ -111,7 +111,7 @@ impl Shared {
 }
 
 impl Looked {
-    /// Reads all that is shared, once: nothing damaged is forked. The copies get seals of their own, which would hide it.
+    /// Reads all rows that the fork shares. Each copy gets a seal of its own, so damage that is not found here stays hidden.
     async fn at(conn: &mut dyn Connection, run: &RunRow, body: &Decide) -> Result<Self, Error> {
         let event = newest_event(conn, &run.id).await?;
         let end = run.steps + 1;
@@ -258,7 +258,8 @@ impl Fork {
         });
         tx.emit(&run.id, None, EventKind::RunCreated, data);
         let known = TermRow::select(tx.conn(), "WHERE ord = $1", params![origin.ord]).await?;
-        for TermRow { term, .. } in known {
+        // Who worked on the origin did not work on the fork.
+        for TermRow { term, .. } in known.into_iter().filter(|it| is_of_text(&it.term)) {
             tx.mention(ord, &term);
         }
         tx.mention(ord, run.id.as_str());

@@ -18,10 +18,14 @@ pub async fn answer(
         Some(choices) => chosen(kind, choices, given)?,
         None => given.cloned().unwrap_or_default(),
     };
-    // Who rejects the question need not answer it.
+    // A rejected question needs no answer, so the schema is not asked.
     let silent = kind == DecisionKind::Reject && given.is_none();
     match gate.schema {
-        Some(schema) if !silent => schemas.check("result", schema, result.clone()).await?,
+        Some(schema) if !silent => {
+            schemas
+                .check("result", schema.value(), result.clone())
+                .await?
+        }
         _ => {}
     }
     Ok(result)
@@ -55,7 +59,7 @@ mod tests {
         Gate {
             title: "Refund?".into(),
             context: None,
-            schema,
+            schema: schema.map(Into::into),
             choices: choices.map(|it| it.as_array().unwrap().clone()),
         }
     }

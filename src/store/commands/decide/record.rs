@@ -52,7 +52,7 @@ impl Decision {
     ) -> Result<decision::Decision, Error> {
         let body = &self.body;
         let id = tx.next_event();
-        // An edit is about no step; it is remembered where the run was.
+        // An edit names no step: it is recorded at the step where the run was.
         let step = match body.kind {
             DecisionKind::Edit => body.step.or(at),
             _ => body.step,
@@ -122,7 +122,7 @@ impl Decision {
         });
     }
 
-    /// Somebody was first: who, and when.
+    /// Refuses with who decided before, and when.
     async fn outdated(&self, tx: &mut Tx, run: &RunRow, version: i64) -> Result<Problem, Error> {
         let first = "WHERE run = $1 AND version >= $2 \
              AND kind NOT IN ('note', 'pin', 'fork', 'claim') ORDER BY id LIMIT 1";

@@ -64,7 +64,7 @@ impl Decision {
         run.effects_unknown = unknown(&open);
         (run.signal, run.recoveries) = (None, 0);
         (run.runnable_at, run.finished_at) = (None, None);
-        // What a failed run ended with is in its history.
+        // The run's earlier result and error stay in its events.
         let sql = "UPDATE runs SET result = NULL, error = NULL WHERE id = $1";
         tx.conn().execute(sql, params![run.id.as_str()]).await?;
         lease_end::become_status(tx, run, status);

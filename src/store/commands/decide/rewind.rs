@@ -38,7 +38,7 @@ impl Rewind {
             Some(Ok(back)) => Edited::back(tx, run, base, back)?,
             Some(Err(problem)) => return Err(problem.clone().into()),
             None => {
-                // No state could be made: what is damaged says so here.
+                // No state was made before the transaction: reading it here names the damage.
                 let held = tx.state(run).await?;
                 tx.hold(&run.id, held);
                 return Err(Error::Outdated);
@@ -79,8 +79,8 @@ impl Rewind {
     }
 }
 
-/// There is such a step, and it was not rewound past before. Whether a damaged step was is unknown; it is let through,
-/// because a fork from before it is the way out.
+/// Refuses a number without a step, and a superseded step. A damaged step passes whatever its status was: a fork from before it
+/// must stay possible.
 pub async fn counts(conn: &mut dyn Connection, run: &RunRow, seq: i64) -> Result<(), Error> {
     if !(1..=run.steps).contains(&seq) {
         return Err(Problem::not_found(&format!("step: {} has none {seq}", run.id)).into());
@@ -95,7 +95,7 @@ pub async fn counts(conn: &mut dyn Connection, run: &RunRow, seq: i64) -> Result
     }
 }
 
-/// Every effect left behind is named: what may happen again was chosen.
+/// Refuses unless every effect that is left behind was named in `again`.
 pub fn named(left: Vec<LeftBehind>, again: &[i64]) -> Result<(), Error> {
     let missing: Vec<_> = left.iter().filter(|it| !again.contains(&it.seq)).collect();
     if missing.is_empty() {

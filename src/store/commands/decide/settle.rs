@@ -102,7 +102,7 @@ impl Decision {
         step.retry_at = None;
         step.ended_at = Some(tx.now);
         if step.status == StepStatus::Committed {
-            // Skipped, it may still have happened: a rewind past it says so.
+            // A committed effect is known to have happened. A skipped one stays unknown, and a rewind past it names it.
             step.unknown = false;
             run.committed += 1;
         }
@@ -114,7 +114,7 @@ impl Decision {
         Ok(())
     }
 
-    /// The announced step that this number stands for: counted on from those that have begun.
+    /// The announced step of this number. Numbers go on from the last step that has begun.
     pub(super) async fn announced(&self, tx: &mut Tx, run: &RunRow) -> Result<i64, Error> {
         let nth = self.body.step.unwrap_or_default() - run.steps;
         let pending = Announcements::pending(tx.conn(), &run.id, nth).await?;
@@ -162,7 +162,7 @@ pub fn given_attempt(tx: &Tx, run: &RunRow, step: &StepRow, by: &str) -> Attempt
     }
 }
 
-/// The next begin executes it; with a new key the provider takes it for another request.
+/// The next begin executes the step. With a new key the provider takes it for another request.
 async fn retry(tx: &mut Tx, run: &mut RunRow, retried: Settling) -> Result<(), Error> {
     let Settling {
         mut step, new_key, ..
@@ -172,7 +172,7 @@ async fn retry(tx: &mut Tx, run: &mut RunRow, retried: Settling) -> Result<(), E
     if new_key {
         step.generation += 1;
         step.keyed_at = Some(tx.now);
-        // Who orders a new key has looked: it did not happen.
+        // A new key is ordered by someone who checked that the effect did not happen.
         step.unknown = false;
     }
     step.update(tx.conn()).await?;

@@ -20,7 +20,7 @@ use crate::{
         plan::Read,
         rows::{AttemptRow, RunRow, StepRow, sealed},
         seal,
-        snapshots::{self, Change, Held, Packed},
+        snapshots::{self, Change, NewestState, Packed},
         sound,
         tx::newest_event,
     },
@@ -28,7 +28,7 @@ use crate::{
 
 #[derive(Default)]
 pub struct Vetted {
-    /// The body without whole states, whose snapshots have them, as it is kept; and the hash of all of it.
+    /// The body as it is kept, without whole states (their snapshots have them), and the hash of the body as it was sent.
     pub kept: String,
     pub body: Hash,
     /// The results that were chosen for steps, as they are written.
@@ -44,7 +44,7 @@ pub struct Vetted {
     pub fork: Option<Result<Looked, Problem>>,
 }
 
-/// The facts of the plan, with the results that will be replayed checked. They count until something else happens.
+/// The facts of the plan, and the results that will be replayed, held against their hashes. They hold until the run's next event.
 pub struct Facts {
     /// The newest event of the run by then.
     pub event: i64,
@@ -56,7 +56,7 @@ pub struct Back {
     pub to: i64,
     /// The hash of the state before.
     pub base: Hash,
-    pub made: (Held, Packed),
+    pub made: (NewestState, Packed),
 }
 
 /// States that were made from the one that was current, and held against the run's schema.
@@ -65,7 +65,7 @@ pub struct NewStates {
     pub base: Hash,
     /// The schema as it is stored.
     pub schema: Option<String>,
-    pub made: Result<Vec<(Held, Packed)>, Problem>,
+    pub made: Result<Vec<(NewestState, Packed)>, Problem>,
     /// What an edit that brought a whole state changed.
     pub change: Option<Gist>,
 }
@@ -279,13 +279,13 @@ pub(super) fn refusal<T>(read: Result<T, Error>) -> Result<Result<T, Problem>, E
     }
 }
 
-/// Each change on top of the one before, each of them as the schema wants it.
+/// The states that these changes make one after the other; each must fit the schema.
 async fn made(
     store: &Store,
-    mut held: Held,
+    mut held: NewestState,
     changes: Vec<Change>,
     schema: Option<Value>,
-) -> Result<Vec<(Held, Packed)>, Error> {
+) -> Result<Vec<(NewestState, Packed)>, Error> {
     let mut made = Vec::with_capacity(changes.len());
     for change in changes {
         let packed = aside(|| held.advance(change, store.state_max)).await?;

@@ -35,7 +35,7 @@ impl RunRow {
         }
     }
 
-    /// The step it is at, which is now this; the error of another attempt is not this one's.
+    /// The run is at this step now. The error kind of another attempt is cleared.
     pub fn is_at(&mut self, step: &StepRow) {
         self.at = Some(At {
             seq: step.seq,

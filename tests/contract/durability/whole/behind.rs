@@ -27,13 +27,13 @@ const VALUES: &[(&str, &str, &str, &str)] = &[
 
 /// One value of one row.
 #[derive(Debug)]
-pub struct Place {
+pub struct RowValue {
     table: &'static str,
     column: &'static str,
     named: String,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RowValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{} where {}", self.table, self.column, self.named)
     }
@@ -77,13 +77,13 @@ impl Behind {
     }
 
     /// All values of the run that are there to be damaged, always in the same order.
-    pub async fn places(&mut self, run: &str) -> Vec<Place> {
+    pub async fn places(&mut self, run: &str) -> Vec<RowValue> {
         let mut places = Vec::new();
         for (table, of, key, column) in VALUES {
             let sql = format!(
                 "SELECT CAST({key} AS TEXT) FROM {table} WHERE {of} = '{run}' AND {column} IS NOT NULL ORDER BY {key}"
             );
-            places.extend(self.texts(sql).await.into_iter().map(|row| Place {
+            places.extend(self.texts(sql).await.into_iter().map(|row| RowValue {
                 table,
                 column,
                 named: format!("{of} = '{run}' AND CAST({key} AS TEXT) = '{row}'"),
@@ -93,8 +93,8 @@ impl Behind {
     }
 
     /// Damages the value; answers what it was, for [`Behind::mend`].
-    pub async fn damage(&mut self, place: &Place) -> String {
-        let Place {
+    pub async fn damage(&mut self, place: &RowValue) -> String {
+        let RowValue {
             table,
             column,
             named,
@@ -114,8 +114,8 @@ impl Behind {
         was
     }
 
-    pub async fn mend(&mut self, place: &Place, value: &str) {
-        let Place {
+    pub async fn mend(&mut self, place: &RowValue, value: &str) {
+        let RowValue {
             table,
             column,
             named,

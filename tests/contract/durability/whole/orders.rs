@@ -2,10 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Answer, Api, unique};
+use crate::support::{Agent, Answer, Api, merged, unique};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Order {
+    /// Of a run that is there already: a new one reads nothing.
+    CreateAgain,
+    Heartbeat,
     Begin,
     BeginAnnounced,
     BeginAgain,
@@ -34,14 +37,20 @@ pub enum Order {
     Pause,
     Cancel,
     Note,
+    Pin,
+    /// "I'm on it", which is no claim of a worker.
+    Claimed,
     Acknowledge,
     Approve,
+    Reject,
     Answered,
 }
 
 use Order::*;
 
 pub const AGENTS: &[Order] = &[
+    CreateAgain,
+    Heartbeat,
     Begin,
     BeginAnnounced,
     BeginAgain,
@@ -73,8 +82,11 @@ pub const OPERATORS: &[Order] = &[
     Pause,
     Cancel,
     Note,
+    Pin,
+    Claimed,
     Acknowledge,
     Approve,
+    Reject,
     Answered,
 ];
 
@@ -84,6 +96,11 @@ pub struct Scene {
     /// The name of its agent, which no other run has.
     name: String,
     version: Value,
+}
+
+/// What a run is made from, and has to be made from again.
+fn origin(agent: &str) -> Value {
+    json!({"agent": agent, "input": {"month": "2026-10"}, "state": {"n": 0}})
 }
 
 fn refs() -> Value {
@@ -96,10 +113,9 @@ impl Order {
     pub async fn scene(self, api: &Api) -> Scene {
         let name = unique("agent");
         let plan = json!([{"name": "load"}, {"name": "later"}, {"name": "last"}]);
-        let run = json!({"agent": name, "title": "Reconcile", "input": {"month": "2026-10"}, "state": {"n": 0},
-            "state_schema": {"type": "object"}, "plan": plan,
+        let more = json!({"title": "Reconcile", "state_schema": {"type": "object"}, "plan": plan,
             "on_crash": if self == Takeover { "resume" } else { "hold" }});
-        let run = api.create(run).await;
+        let run = api.create(merged(origin(&name), more)).await;
         // No lease ends meanwhile: that would be a change, and nobody's order.
         let agent = api.lease(&run, json!({"ttl_ms": 3_600_000})).await;
         let load = agent.executes("load", json!({"refs": refs()})).await;
@@ -112,7 +128,7 @@ impl Order {
         agent.progress(flaky, 1, progress).await.is(204);
         agent.fail(flaky, 1, json!({})).await.is(200);
         match self {
-            Approve | Answered => {
+            Approve | Reject | Answered => {
                 let gate = json!({"kind": "gate", "gate": {"title": "Go on?"}});
                 agent.begin("ask", gate).await.is(200);
                 agent.release(json!({})).await.is(200);
@@ -143,7 +159,7 @@ impl Order {
     }
 
     fn is_of_crashed(self) -> bool {
-        OPERATORS.contains(&self) && !matches!(self, Approve | Answered | Pause)
+        OPERATORS.contains(&self) && !matches!(self, Approve | Reject | Answered | Pause)
     }
 
     /// A claim passes a damaged run by, and says that there is no other.
@@ -164,6 +180,11 @@ impl Order {
             agent.commit(3, 1, body).await
         };
         match self {
+            CreateAgain => {
+                let id = json!({"id": agent.run});
+                api.post("/v1/runs", merged(origin(&scene.name), id)).await
+            }
+            Heartbeat => agent.heartbeat(json!({})).await,
             Begin => agent.begin("new", json!({"refs": refs()})).await,
             BeginAnnounced => agent.begin("later", json!({"refs": refs()})).await,
             BeginAgain => agent.begin("flaky", json!({"refs": refs()})).await,
@@ -222,8 +243,11 @@ impl Order {
             ForkFromBefore => json!({"kind": "fork", "step": 2, "again": [2, 3]}),
             Pause => json!({"kind": "pause"}),
             Cancel => json!({"kind": "cancel"}),
+            Pin => json!({"kind": "pin"}),
+            Claimed => json!({"kind": "claim"}),
             Acknowledge => json!({"kind": "acknowledge"}),
             Approve => json!({"kind": "approve", "step": 3}),
+            Reject => json!({"kind": "reject", "step": 3}),
             Answered => json!({"kind": "answer", "step": 3, "result": "yes"}),
             _ => json!({"kind": "note", "text": "looked at it"}),
         }

@@ -42,7 +42,7 @@ impl Beside<'_> {
         .await
     }
 
-    /// What a step that is not shared had met is open again.
+    /// An announcement that a step after the fork had met is open again in the fork.
     fn announced(&self, row: Row, run: &mut RunRow) -> Result<Option<Vec<Param>>, Error> {
         let announced = AnnouncedRow::opened(row)?;
         let copy = announced.forked(AnnouncedInFork {

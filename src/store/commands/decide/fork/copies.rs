@@ -23,14 +23,14 @@ const SLOT: usize = 32;
 /// Rows that are looked at again in the transaction; if more have changed, the decision is prepared anew.
 const CHANGED_MAX: usize = 100;
 
-/// How the rows of one table come along: the declaration says which columns are copied as they are.
+/// How a fork copies the rows of one table. The table's declaration says which columns are copied as they are.
 struct Kind {
     table: &'static Table,
-    /// The values of the columns that are not: `$2` is the new run, `$7` its place in the list.
+    /// The values of the other columns: `$2` is the new run, `$7` its place in the list.
     given: &'static [(&'static str, &'static str)],
 }
 
-/// Settled steps come along as they are; what was open in the origin is not this run's, and only seen.
+/// Settled steps keep their status. A step that was open in the origin becomes superseded: no worker of the fork began it.
 static STEPS: Kind = Kind {
     table: &step::TABLE,
     given: &[
@@ -46,7 +46,7 @@ static STEPS: Kind = Kind {
     ],
 };
 
-/// Nobody works on it here, and what lies beside a crashed attempt stays with the origin.
+/// A running attempt becomes crashed: no worker of the fork runs it. Its log lines stay with the origin.
 static ATTEMPTS: Kind = Kind {
     table: &attempt::TABLE,
     given: &[
@@ -60,7 +60,7 @@ static ATTEMPTS: Kind = Kind {
     ],
 };
 
-/// The place in the list is known only in the transaction.
+/// The column of the run's place in the list, which is known only in the transaction.
 const ORD: &str = "ord";
 
 impl Kind {

@@ -23,15 +23,15 @@ const ROW_WEIGHT: i64 = 256;
 /// A keyframe comes when the deltas since the last one weigh so many times the state: storage follows the change, and
 /// a state is never more than about three times itself to read.
 const KEYFRAME_WEIGHT: i64 = 2;
-/// A patch larger than this is compared with what it changed: agents may send more than changes.
+/// A patch larger than this is compared with the state: agents may send values that did not change.
 const PATCH_MAX: usize = 8 << 10;
 
-/// The weight after which the next snapshot is a keyframe: what is before it belongs to another run.
+/// A weight that makes the next snapshot a keyframe, where the snapshots before belong to another run.
 pub(super) const BEFORE_A_KEYFRAME: i64 = i64::MAX / 2;
 
 /// A run's newest state, at hand. A copy is cheap: it shares the tree.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct NewestState {
     pub snapshot: i64,
     pub hash: Hash,
     pub tree: Tree,
@@ -56,7 +56,7 @@ pub struct Packed {
 
 pub static INSERT: Bulk = Bulk::insert(&TABLE, &[]);
 
-impl Held {
+impl NewestState {
     /// Snapshot 0, the initial state.
     pub fn initial(tree: Tree) -> Result<(Self, Packed), Error> {
         let hash = link(Hash::default(), 0, tree.hash());
@@ -77,7 +77,7 @@ impl Held {
         self.tree.size() + self.window.bytes() + 1_024
     }
 
-    /// Applies the change; answers the body of the snapshot it made, for [`Held::row`]. A patch that does not fit
+    /// Applies the change; answers the body of the snapshot it made, for [`NewestState::row`]. A patch that does not fit
     /// leaves everything as it was. It needs no transaction: what is large is done before there is one.
     pub fn advance(&mut self, change: Change, state_max: StateMax) -> Result<Packed, Error> {
         let delta = self.change(change, state_max)?;
@@ -110,7 +110,7 @@ impl Held {
                 }
             },
             Change::Whole(tree) => {
-                // One that was larger already may be kept, or made smaller.
+                // A state that has more values than the limit already may be kept or made smaller, not larger.
                 let values = state_max.values.max(self.tree.values());
                 fits(
                     &tree,
@@ -127,7 +127,7 @@ impl Held {
             return stored(&said).map(Some);
         }
         let changes = diff::forward(diff::diff(&self.tree, &tree));
-        // What it makes shares what it can with the state before.
+        // The tree made by the changes shares its unchanged parts with the tree before.
         match diff::apply(&self.tree, &changes) {
             Ok(made) if made.hash() == tree.hash() => {
                 self.tree = made;
@@ -203,7 +203,7 @@ fn stored(changes: &[diff::Change]) -> Result<Vec<u8>, Error> {
     serde_json::to_vec(changes).map_err(Error::damaged)
 }
 
-/// A patch in the form that is stored; `None` if it copies, which only a comparison can tell.
+/// A patch in the form that is stored. `None` for a patch with `copy`, whose value only a comparison gives.
 fn said(ops: &[Op]) -> Option<Vec<diff::Change>> {
     let mut changes = Vec::with_capacity(ops.len());
     for op in ops {

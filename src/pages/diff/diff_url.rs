@@ -31,7 +31,7 @@ impl View {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct DiffUrl {
     pub query: DiffQuery,
     pub view: View,
     pub find: Option<String>,
@@ -39,7 +39,7 @@ pub struct Place {
     pub after: Option<i64>,
 }
 
-impl Place {
+impl DiffUrl {
     pub fn of(params: &ParamsMap) -> Self {
         let number = |name| params.get_str(name)?.parse().ok().filter(|n: &i64| *n >= 0);
         let text = |name| {

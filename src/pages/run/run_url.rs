@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct RunUrl {
     pub step: Option<i64>,
     /// None is named: a crashed effect opens on its tool call.
     pub tab: Tab,
@@ -35,7 +35,7 @@ pub struct Place {
     pub choose: Option<DecisionKind>,
 }
 
-impl Place {
+impl RunUrl {
     pub fn of(params: &ParamsMap) -> Self {
         let number = |name| params.get_str(name)?.parse().ok().filter(|n| *n >= 0);
         let window = number("from").zip(number("to"));
@@ -139,8 +139,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_url_gives_back_the_place_it_was_made_from() {
-        let place = Place {
+    fn a_runs_url_is_read_back_as_it_was_made() {
+        let url = RunUrl {
             step: Some(47),
             tab: Tab::Log,
             axis: Axis::Steps,
@@ -149,10 +149,10 @@ mod tests {
             find: Some("status:failed charge".into()),
             ask: Some(DecisionKind::Resume),
             choose: Some(DecisionKind::Skip),
-            ..Place::default()
+            ..RunUrl::default()
         };
         let run: RunId = "01JCR8V0Q4".parse().unwrap();
-        let href = place.href(&run);
+        let href = url.href(&run);
         let mut params = ParamsMap::new();
         for pair in href.split_once('?').unwrap().1.split('&') {
             let (name, value) = pair.split_once('=').unwrap();
@@ -161,7 +161,7 @@ mod tests {
                 leptos_router::location::Url::unescape(value),
             );
         }
-        assert_eq!(Place::of(&params), place);
-        assert_eq!(Place::default().href(&run), "/runs/01JCR8V0Q4");
+        assert_eq!(RunUrl::of(&params), url);
+        assert_eq!(RunUrl::default().href(&run), "/runs/01JCR8V0Q4");
     }
 }

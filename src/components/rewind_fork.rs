@@ -4,7 +4,7 @@
 use leptos::{ev, prelude::*};
 use std::collections::BTreeSet;
 
-use super::{keyboard, refusal::Refusal};
+use super::{next_field, refusal::Refusal};
 use crate::{
     api::AppError,
     domain::{
@@ -16,7 +16,7 @@ use crate::{
 };
 
 #[component]
-pub fn BranchSheet(
+pub fn RewindForkSheet(
     /// Rewind or fork.
     kind: DecisionKind,
     /// From before this step.
@@ -57,8 +57,7 @@ pub fn BranchSheet(
         }
     });
     let version = plan.version;
-    let submit = move |event: ev::SubmitEvent| {
-        event.prevent_default();
+    let send = move || {
         if lacks.with_untracked(Option::is_some) {
             return;
         }
@@ -69,6 +68,13 @@ pub fn BranchSheet(
             reason: Some(reason.get_untracked().trim().to_owned()),
             ..Decide::new(kind)
         });
+    };
+    let submit = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        send();
+    };
+    let keys = move |event: ev::KeyboardEvent| {
+        next_field::send_or_go(&event, lacks.with_untracked(Option::is_none), send);
     };
     let seq = words::number(step);
     let title = match fork {
@@ -91,7 +97,7 @@ pub fn BranchSheet(
         ),
     };
     let nothing = plan.left_behind.is_empty();
-    let row = move |it: LeftBehind| {
+    let row = move |(n, it): (usize, LeftBehind)| {
         let seq = it.seq;
         let happened = match it.status {
             StepStatus::Committed => "happened",
@@ -100,8 +106,8 @@ pub fn BranchSheet(
         let key = it.effect.key.clone();
         view! {
             <li class="plan-row is-decide">
-                <label class="choice">
-                    <input type="checkbox" name="again" value=seq.to_string()
+                <label class="choice" on:click=move |event| next_field::after_choice(&event)>
+                    <input type="checkbox" name="again" value=seq.to_string() data-choice=(n + 1).to_string()
                         prop:checked=move || again.with(|all| all.contains(&seq))
                         on:change=move |event| again.update(|all| {
                             if event_target_checked(&event) { all.insert(seq); } else { all.remove(&seq); }
@@ -116,7 +122,7 @@ pub fn BranchSheet(
         }
     };
     view! {
-        <form class="plan branch" on:submit=submit on:keydown=keyboard::send_form aria-labelledby="plan-title">
+        <form class="plan branch" on:submit=submit on:keydown=keys aria-labelledby="plan-title">
             <header class="plan-head">
                 <h2 id="plan-title">{title}</h2>
                 <p class="dim">{does}</p>
@@ -124,10 +130,13 @@ pub fn BranchSheet(
             </header>
             {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
             {match nothing {
-                true => view! { <p class="plan-row">"No effect is left behind."</p> }.into_any(),
+                true => view! { <p class="plan-row">"No effects after this point."</p> }.into_any(),
                 false => view! {
                     <p class="plan-row"><b class="tone-crashed">"Not undone. Tick each that may happen again:"</b></p>
-                    <ul class="left-behind">{plan.left_behind.clone().into_iter().map(row).collect_view()}</ul>
+                    <fieldset class="left-behind">
+                        <legend class="hidden">"Effects that may happen again"</legend>
+                        <ul>{plan.left_behind.clone().into_iter().enumerate().map(row).collect_view()}</ul>
+                    </fieldset>
                 }.into_any(),
             }}
             <footer class="plan-foot">

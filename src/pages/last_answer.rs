@@ -4,15 +4,15 @@ use leptos::prelude::*;
 
 use crate::{api::AppError, domain::Code};
 
-pub struct Kept<T: Send + Sync + 'static>(StoredValue<Option<(String, T)>>);
+pub struct LastAnswer<T: Send + Sync + 'static>(StoredValue<Option<(String, T)>>);
 
-impl<T: Send + Sync + 'static> Default for Kept<T> {
+impl<T: Send + Sync + 'static> Default for LastAnswer<T> {
     fn default() -> Self {
         Self(StoredValue::new(None))
     }
 }
 
-impl<T: Clone + Send + Sync + 'static> Kept<T> {
+impl<T: Clone + Send + Sync + 'static> LastAnswer<T> {
     /// The answer about `what`, or the one before it if this one is that the server cannot be reached.
     pub fn or_last(self, what: &str, answer: Result<T, AppError>) -> Result<T, AppError> {
         match answer {
@@ -29,10 +29,10 @@ impl<T: Clone + Send + Sync + 'static> Kept<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> Clone for Kept<T> {
+impl<T: Send + Sync + 'static> Clone for LastAnswer<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Send + Sync + 'static> Copy for Kept<T> {}
+impl<T: Send + Sync + 'static> Copy for LastAnswer<T> {}

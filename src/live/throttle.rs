@@ -11,7 +11,7 @@ use super::Live;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy)]
-pub struct Soon {
+pub struct Throttle {
     live: Live,
     due: StoredValue<bool>,
     pause: fn(Duration) -> Duration,
@@ -19,7 +19,7 @@ pub struct Soon {
     what: Callback<()>,
 }
 
-impl Soon {
+impl Throttle {
     /// Each time after this pause.
     pub fn after(live: Live, pause: Duration, what: impl Fn() + Send + Sync + 'static) -> Self {
         Self {

@@ -15,23 +15,23 @@ use crate::{
     },
 };
 
-/// A list that is still for this long is read.
+/// The list reads its rows when it has not scrolled for this long.
 const STILL: Duration = Duration::from_millis(60);
 /// Steps kept at most; the rest is read again when it comes into view.
 const KEPT_MAX: usize = 2_000;
 
 #[derive(Clone, Copy)]
-pub struct Held {
+pub struct LoadedSteps {
     run: StoredValue<RunId>,
     pub outline: RwSignal<Outline>,
     pub steps: RwSignal<HashMap<i64, Step>>,
     /// Pages that are being read.
     asked: StoredValue<HashSet<i64>>,
-    /// The first row that was wanted last.
+    /// The first row that is in view.
     at: StoredValue<i64>,
 }
 
-impl Held {
+impl LoadedSteps {
     pub fn new(run: RunId, window: StepWindow) -> Self {
         let steps = window.steps.into_iter().map(|step| (step.seq, step));
         Self {
@@ -43,8 +43,8 @@ impl Held {
         }
     }
 
-    /// These rows came into view. Nothing is read for what only flies past: what is far from the last rows waits until
-    /// the list is still.
+    /// These rows came into view. Rows far from the last ones are read only when the list stands still, so that a fast scroll
+    /// reads nothing on its way.
     pub fn came(self, base: i64, many: i64) {
         let far = self.at.try_update_value(|at| {
             let before = std::mem::replace(at, base);

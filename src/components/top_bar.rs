@@ -1,4 +1,5 @@
-//! The bar on top of every page: where one is, search, what needs one, whether the page is live, who one is.
+//! The bar on top of every page: the way to the page, search, how many runs need a person, whether the page is live, and who
+//! is signed in.
 
 use leptos::prelude::*;
 use leptos_router::params::ParamsMap;
@@ -101,8 +102,17 @@ impl Crumb {
 
 /// The list, narrowed to this agent's runs.
 pub fn runs_of(agent: &str) -> String {
+    runs_with("agent", agent)
+}
+
+/// The runs that a worker holds or held.
+pub fn runs_by(worker: &str) -> String {
+    runs_with("worker", worker)
+}
+
+fn runs_with(name: &'static str, value: &str) -> String {
     let mut params = ParamsMap::new();
-    params.insert("agent", agent.to_owned());
+    params.insert(name, value.to_owned());
     format!("/{}", params.to_query_string())
 }
 

@@ -1,0 +1,56 @@
+//! A head of the audit trail that was noted down elsewhere, compared with the chain as it is now.
+
+use leptos::{ev, prelude::*};
+
+use crate::{
+    api::{self, AppError},
+    domain::nouns::noted::{Compared, Noted},
+};
+
+#[component]
+pub fn CompareHead() -> impl IntoView {
+    let text = RwSignal::new(String::new());
+    let wrong = RwSignal::new(None::<&'static str>);
+    let compare = Action::new(|noted: &String| api::integrity::compare_audit_head(noted.clone()));
+    let submit = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        let noted = text.get_untracked();
+        match noted.parse::<Noted>() {
+            Err(why) => wrong.set(Some(why)),
+            Ok(_) => {
+                wrong.set(None);
+                compare.dispatch(noted);
+            }
+        }
+    };
+    let answer = move || match (wrong.get(), compare.pending().get()) {
+        (Some(why), _) => Some(view! { <p class="tone-crashed">{why}</p> }.into_any()),
+        (None, true) => Some(view! { <p class="dim">"Comparing…"</p> }.into_any()),
+        (None, false) => compare.value().get().map(said),
+    };
+    view! {
+        <form class="compare-head" on:submit=submit>
+            <label class="field">
+                "A head of the audit trail that you noted"
+                <input type="text" class="input mono" name="head" autocomplete="off" spellcheck="false" placeholder="ENTRY:HASH or HASH"
+                    aria-describedby="compared" prop:value=move || text.get() on:input=move |event| text.set(event_target_value(&event))/>
+            </label>
+            <button type="submit" class="button">"Compare"</button>
+            <div id="compared" role="status">{answer}</div>
+        </form>
+    }
+    .into_any()
+}
+
+fn said(answer: Result<Compared, AppError>) -> AnyView {
+    match answer {
+        Ok(compared) => {
+            let tone = match compared.good() {
+                true => "tone-committed",
+                false => "tone-crashed",
+            };
+            view! { <p class=tone>{compared.in_words()}</p> }.into_any()
+        }
+        Err(error) => view! { <p class="tone-crashed">{error.0.detail}</p> }.into_any(),
+    }
+}

@@ -1,0 +1,39 @@
+//! Heads that were noted down elsewhere, looked for in their chain: what was cut off with all that tells of it is missed
+//! only so.
+
+use super::{Error, Store};
+use crate::domain::{
+    Problem,
+    nouns::noted::{Chain, Compared, Noted},
+};
+
+impl Store {
+    /// The number at which the chain has this head, if it has it.
+    pub async fn noted_at(&self, chain: Chain, noted: Noted) -> Result<Option<i64>, Error> {
+        let Noted { number, head } = noted;
+        let Some(number) = number else {
+            return match chain {
+                Chain::Events => self.event_of(head).await,
+                Chain::Audit => self.audit_entry_of(head).await,
+            };
+        };
+        let there = match chain {
+            Chain::Events => self.head_at(number).await?,
+            Chain::Audit => self.audit_head_at(number).await?,
+        };
+        Ok(Some(number).filter(|_| there == Some(head)))
+    }
+
+    /// Whether the audit trail has this head, and holds up to it.
+    pub async fn compare_audit_head(&self, noted: Noted) -> Result<Compared, Problem> {
+        let found = self.noted_at(Chain::Audit, noted).await;
+        let Some(entry) = found.map_err(Error::problem)? else {
+            return Ok(Compared::Lacks);
+        };
+        let broken = self.verify_audit().await?.damaged;
+        Ok(match broken.filter(|it| *it <= entry) {
+            Some(entry) => Compared::Broken { entry },
+            None => Compared::Has { entry },
+        })
+    }
+}
