@@ -10,7 +10,7 @@ use axum::{
 use futures::stream;
 use serde_json::json;
 
-use super::{App, body::Query, problem::Refusal};
+use super::{App, body::FormQuery, problem::Refusal};
 use crate::{
     domain::nouns::{
         access::Principal,
@@ -25,7 +25,7 @@ const STRIDE: i64 = 500;
 pub async fn export(
     State(app): State<App>,
     Extension(who): Extension<Option<Principal>>,
-    Query(query): Query<AuditQuery>,
+    FormQuery(query): FormQuery<AuditQuery>,
 ) -> Result<Response, Refusal> {
     // If the first page cannot be read, the answer is a refusal; later trouble can only cut the stream off.
     app.store.audit_onward(0, 1).await?;

@@ -156,11 +156,25 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Refusal> {
-        let uri = without_empty(&parts.uri);
-        axum::extract::Query::try_from_uri(&uri)
-            .map(|axum::extract::Query(query)| Self(query))
-            .map_err(|error| bad_query(&error.body_text()).into())
+        Ok(Self(query_of(&parts.uri)?))
     }
+}
+
+/// The query string of a form: a field that was left empty is absent.
+pub struct FormQuery<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequestParts<App> for FormQuery<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Refusal> {
+        Ok(Self(query_of(&without_empty(&parts.uri))?))
+    }
+}
+
+fn query_of<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
+    axum::extract::Query::try_from_uri(uri)
+        .map(|axum::extract::Query(query)| query)
+        .map_err(|error| bad_query(&error.body_text()))
 }
 
 /// The parameter is named in front of what is wrong with it.
@@ -174,7 +188,7 @@ fn bad_query(text: &str) -> Problem {
     }
 }
 
-/// `?status=&agent=x` asks for the agent alone: an empty parameter is an absent one.
+/// `?kind=&author=x` asks for the author alone.
 fn without_empty(uri: &Uri) -> Uri {
     let given = uri
         .query()

@@ -29,7 +29,6 @@ pub mod telemetry;
 mod workers;
 mod wrong_tokens;
 
-pub use agent::openapi;
 pub use router::declared;
 pub use start::{Running, start};
 

@@ -5,8 +5,8 @@ use std::fmt;
 
 use crate::domain::wire::problem::Problem;
 
-const RUN_ID_MAX: usize = 128;
-const KEY_MAX: usize = 256;
+pub const RUN_ID_MAX: usize = 128;
+pub const KEY_MAX: usize = 256;
 
 /// A run's stable id: 1–128 of `[A-Za-z0-9._:-]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

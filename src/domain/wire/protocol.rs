@@ -24,7 +24,8 @@ use crate::domain::{
 };
 
 mod begun;
-mod limits;
+pub mod decision_fields;
+pub mod limits;
 mod made;
 
 pub use begun::{BeginStep, NextStep};

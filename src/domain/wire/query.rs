@@ -4,7 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     nouns::status::RunStatus,
-    wire::{problem::Problem, protocol::Check},
+    wire::{
+        problem::Problem,
+        protocol::{
+            Check,
+            limits::{PAGE, range},
+        },
+    },
 };
 
 /// `GET /v1/runs`: all filters hold together; newest runs first.
@@ -98,12 +104,6 @@ impl Check for RunQuery {
                 return Err(Problem::invalid(path, "must not hold a NUL character"));
             }
         }
-        match self.limit {
-            1..=1_000 => Ok(()),
-            n => Err(Problem::invalid(
-                "limit",
-                format!("must be 1…1000, not {n}"),
-            )),
-        }
+        range("limit", self.limit, PAGE)
     }
 }

@@ -4,6 +4,7 @@ mod claims;
 mod decisions;
 mod diffs;
 mod events;
+mod openapi;
 mod plan;
 mod runs;
 mod snapshots;
@@ -120,15 +121,15 @@ fn protocol() -> Protocol {
 }
 
 /// The description that `/v1/openapi.json` serves.
-pub fn openapi() -> utoipa::openapi::OpenApi {
-    protocol().router.split_for_parts().1
+fn described(description: utoipa::openapi::OpenApi) -> serde_json::Value {
+    openapi::complete(serde_json::json!(description))
 }
 
 /// The routes of the protocol, and its description, which everybody may read.
 pub fn routes() -> Routes {
     let Protocol { router, declared } = protocol();
     let (router, description) = router.split_for_parts();
-    let description = Json(description);
+    let description = Json(described(description));
     let describe = move || async move { description.clone() };
     Routes::new(router, declared).get("/v1/openapi.json", Door::Open, describe)
 }

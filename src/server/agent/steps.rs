@@ -18,6 +18,7 @@ use crate::{
         wire::protocol::{
             BeginAnswer, BeginStep, Check, CommitAnswer, CommitStep, FailAnswer, FailStep,
             NextStep, Progress, StepAnswer, StepPage,
+            limits::{PAGE, WAIT_MS, range},
         },
     },
     server::{
@@ -148,11 +149,7 @@ pub async fn list(
     RunPath(run): RunPath,
     Query(query): Query<StepQuery>,
 ) -> Result<Json<StepPage>, Refusal> {
-    if !(1..=1_000).contains(&query.limit) {
-        return Err(
-            Problem::invalid("limit", format!("must be 1…1000, not {}", query.limit)).into(),
-        );
-    }
+    range("limit", query.limit, PAGE)?;
     Ok(Json(app.store.steps(&run, query.after, query.limit).await?))
 }
 
@@ -177,11 +174,7 @@ pub async fn read(
     NumberPath(run, seq): NumberPath,
     Query(query): Query<WaitQuery>,
 ) -> Result<Json<StepAnswer>, Refusal> {
-    if !(0..=60_000).contains(&query.wait_ms) {
-        return Err(
-            Problem::invalid("wait_ms", format!("must be 0…60000, not {}", query.wait_ms)).into(),
-        );
-    }
+    range("wait_ms", query.wait_ms, WAIT_MS)?;
     let until = Instant::now() + Duration::from_millis(query.wait_ms.unsigned_abs());
     let mut news = app.live.listen();
     let mut revoked = std::pin::pin!(standing.ended());

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::*;
+use super::{
+    decision_fields::{CHOICES, NEEDED_BY, TAKEN_BY},
+    *,
+};
 use crate::domain::{
     nouns::ordered_json::OrderedJson,
     rules::schema,
@@ -15,14 +18,35 @@ pub const STATE_MAX: usize = 16 << 20;
 pub const VALUES_MAX: usize = 1_000_000;
 /// Log lines kept per attempt; older ones go.
 pub const LOG_LINES_MAX: usize = 1_000;
-const NAME_MAX: usize = 200;
-const TEXT_MAX: usize = 10_000;
-const LABELS_MAX: usize = 32;
-const LINKS_MAX: usize = 32;
-const REFS_MAX: usize = 256;
-const PLAN_MAX: usize = 1_000;
-const PATCH_MAX: usize = 100_000;
-const CHOICES_MAX: usize = 1_000;
+pub const NAME_MAX: usize = 200;
+pub const TITLE_MAX: usize = 500;
+pub const TEXT_MAX: usize = 10_000;
+pub const LABELS_MAX: usize = 32;
+pub const LABEL_KEY_MAX: usize = 64;
+pub const LABEL_MAX: usize = 256;
+pub const LINKS_MAX: usize = 32;
+pub const URL_MAX: usize = 2_000;
+pub const REFS_MAX: usize = 256;
+pub const PLAN_MAX: usize = 1_000;
+pub const PATCH_MAX: usize = 100_000;
+pub const CHOICES_MAX: usize = 1_000;
+pub const AGENTS_MAX: usize = 64;
+pub const GATE_CHOICES_MAX: usize = 64;
+pub const TARGET_MAX: usize = 1_000;
+pub const QUESTION_MAX: usize = 1_000;
+pub const ERROR_MESSAGE_MAX: usize = 100_000;
+pub const ERROR_STACK_MAX: usize = 1_000_000;
+pub const LOG_LEVEL_MAX: usize = 20;
+pub const TTL_MS: (i64, i64) = (1_000, 3_600_000);
+pub const WAIT_MS: (i64, i64) = (0, 60_000);
+pub const SLEEP_MS: (i64, i64) = (0, YEAR_MS);
+pub const DEDUPE_MS: (i64, i64) = (0, YEAR_MS);
+pub const BACKOFF_MS: (i64, i64) = (0, 24 * 3_600_000);
+pub const ATTEMPTS: (i64, i64) = (1, 1_000);
+pub const RECOVERIES: (i64, i64) = (0, 1_000_000);
+pub const TOKENS: (i64, i64) = (0, 1 << 50);
+pub const COST_USD: (f64, f64) = (0.0, 1e9);
+pub const PAGE: (i64, i64) = (1, 1_000);
 const YEAR_MS: i64 = 366 * 24 * 3_600_000;
 
 type Checked = Result<(), Problem>;
@@ -77,7 +101,7 @@ fn optional(path: &str, value: Option<&String>) -> Checked {
     value.map_or(Ok(()), |v| text(path, v, 0, NAME_MAX))
 }
 
-fn range(path: &str, value: i64, min: i64, max: i64) -> Checked {
+pub fn range(path: &str, value: i64, (min, max): (i64, i64)) -> Checked {
     match (min..=max).contains(&value) {
         true => Ok(()),
         false => Err(Problem::invalid(
@@ -106,7 +130,7 @@ fn links(links: &[Link]) -> Checked {
     links.iter().enumerate().try_for_each(|(i, link)| {
         name(&format!("links/{i}/label"), &link.label)?;
         let web = link.url.starts_with("https://") || link.url.starts_with("http://");
-        match web && link.url.len() <= 2_000 {
+        match web && link.url.len() <= URL_MAX {
             true => Ok(()),
             false => Err(Problem::invalid(
                 format!("links/{i}/url"),
@@ -118,7 +142,7 @@ fn links(links: &[Link]) -> Checked {
 
 fn effect(path: &str, effect: Option<&Effect>) -> Checked {
     let Some(effect) = effect else { return Ok(()) };
-    text(&format!("{path}/target"), &effect.target, 1, 1_000)?;
+    text(&format!("{path}/target"), &effect.target, 1, TARGET_MAX)?;
     text(
         &format!("{path}/description"),
         effect.description.as_deref().unwrap_or(""),
@@ -126,12 +150,12 @@ fn effect(path: &str, effect: Option<&Effect>) -> Checked {
         TEXT_MAX,
     )?;
     effect.dedupe_ms.map_or(Ok(()), |ms| {
-        range(&format!("{path}/dedupe_ms"), ms, 0, YEAR_MS)
+        range(&format!("{path}/dedupe_ms"), ms, DEDUPE_MS)
     })
 }
 
 fn ttl(ttl_ms: i64) -> Checked {
-    range("ttl_ms", ttl_ms, 1_000, 3_600_000)
+    range("ttl_ms", ttl_ms, TTL_MS)
 }
 
 fn usage(usage: Option<&Usage>) -> Checked {
@@ -140,10 +164,10 @@ fn usage(usage: Option<&Usage>) -> Checked {
         ("input_tokens", usage.input_tokens),
         ("output_tokens", usage.output_tokens),
     ] {
-        range(&format!("usage/{path}"), tokens.unwrap_or(0), 0, 1 << 50)?;
+        range(&format!("usage/{path}"), tokens.unwrap_or(0), TOKENS)?;
     }
     match usage.cost_usd.unwrap_or(0.0) {
-        cost if (0.0..=1e9).contains(&cost) => Ok(()),
+        cost if (COST_USD.0..=COST_USD.1).contains(&cost) => Ok(()),
         cost => Err(Problem::invalid(
             "usage/cost_usd",
             format!("must be 0…1000000000, not {cost}"),
@@ -153,12 +177,12 @@ fn usage(usage: Option<&Usage>) -> Checked {
 
 fn error(error: &AgentError) -> Checked {
     name("error/kind", &error.kind)?;
-    text("error/message", &error.message, 0, 100_000)?;
+    text("error/message", &error.message, 0, ERROR_MESSAGE_MAX)?;
     text(
         "error/stack",
         error.stack.as_deref().unwrap_or(""),
         0,
-        1_000_000,
+        ERROR_STACK_MAX,
     )
 }
 
@@ -202,7 +226,7 @@ impl Check for CreateRun {
     fn check(&self) -> Checked {
         new_run("id", self.id.as_ref())?;
         name("agent", &self.agent)?;
-        text("title", self.title.as_deref().unwrap_or(""), 0, 500)?;
+        text("title", self.title.as_deref().unwrap_or(""), 0, TITLE_MAX)?;
         optional("version", self.version.as_ref())?;
         optional("model", self.model.as_ref())?;
         value("input", &self.input)?;
@@ -210,8 +234,8 @@ impl Check for CreateRun {
         schema("state_schema", self.state_schema.as_ref())?;
         at_most("labels", self.labels.len(), LABELS_MAX)?;
         self.labels.iter().try_for_each(|(key, label)| {
-            text("labels", key, 1, 64)?;
-            text(&format!("labels/{key}"), label, 0, 256)
+            text("labels", key, 1, LABEL_KEY_MAX)?;
+            text(&format!("labels/{key}"), label, 0, LABEL_MAX)
         })?;
         links(&self.links)?;
         at_most("plan", self.plan.len(), PLAN_MAX)?;
@@ -222,8 +246,8 @@ impl Check for CreateRun {
         })?;
         self.parent
             .as_ref()
-            .map_or(Ok(()), |p| range("parent/seq", p.seq, 1, i64::MAX))?;
-        range("max_recoveries", self.max_recoveries, 0, 1_000_000)
+            .map_or(Ok(()), |p| range("parent/seq", p.seq, (1, i64::MAX)))?;
+        range("max_recoveries", self.max_recoveries, RECOVERIES)
     }
 }
 
@@ -243,13 +267,13 @@ impl Check for ClaimRun {
         optional("version", self.version.as_ref())?;
         optional("model", self.model.as_ref())?;
         let agents = self.agents.as_deref().unwrap_or(&[]);
-        at_most("agents", agents.len(), 64)?;
+        at_most("agents", agents.len(), AGENTS_MAX)?;
         agents
             .iter()
             .enumerate()
             .try_for_each(|(i, agent)| name(&format!("agents/{i}"), agent))?;
         ttl(self.ttl_ms)?;
-        range("wait_ms", self.wait_ms, 0, 60_000)
+        range("wait_ms", self.wait_ms, WAIT_MS)
     }
 }
 
@@ -266,8 +290,8 @@ impl Check for NextStep {
         value("input", &self.input)?;
         effect("effect", self.effect.as_ref())?;
         let retry = self.retry.unwrap_or_default();
-        range("retry/max_attempts", retry.max_attempts, 1, 1_000)?;
-        range("retry/backoff_ms", retry.backoff_ms, 0, 24 * 3_600_000)?;
+        range("retry/max_attempts", retry.max_attempts, ATTEMPTS)?;
+        range("retry/backoff_ms", retry.backoff_ms, BACKOFF_MS)?;
         match (&self.gate, self.kind) {
             (Some(_), kind) if kind != Kind::Gate => {
                 return Err(Problem::invalid("gate", "only a step of kind gate has one"));
@@ -279,7 +303,7 @@ impl Check for NextStep {
                 ));
             }
             (Some(gate), _) => {
-                text("gate/title", &gate.title, 1, 1_000)?;
+                text("gate/title", &gate.title, 1, QUESTION_MAX)?;
                 value(
                     "gate/context",
                     gate.context.as_ref().unwrap_or(&Value::Null),
@@ -291,7 +315,7 @@ impl Check for NextStep {
                 at_most(
                     "gate/choices",
                     gate.choices.as_ref().map_or(0, Vec::len),
-                    64,
+                    GATE_CHOICES_MAX,
                 )?;
             }
             (None, _) => {}
@@ -301,7 +325,7 @@ impl Check for NextStep {
             .iter()
             .enumerate()
             .try_for_each(|(i, reference)| {
-                text(&format!("refs/{i}/uri"), &reference.uri, 1, 2_000)?;
+                text(&format!("refs/{i}/uri"), &reference.uri, 1, URL_MAX)?;
                 text(&format!("refs/{i}/hash"), &reference.hash, 1, NAME_MAX)
             })?;
         links(&self.links)
@@ -312,7 +336,7 @@ impl Check for CommitStep {
     fn check(&self) -> Checked {
         value("result", &self.result)?;
         change(self.state.as_ref(), self.patch.as_deref())?;
-        range("base", self.base.unwrap_or(0), 0, i64::MAX)?;
+        range("base", self.base.unwrap_or(0), (0, i64::MAX))?;
         usage(self.usage.as_ref())?;
         let next = self.next.as_ref().map_or(Ok(()), NextStep::check);
         next.map_err(|problem| problem.under("next"))
@@ -331,7 +355,7 @@ impl Check for Progress {
         value("partial", self.partial.as_ref().unwrap_or(&Value::Null))?;
         at_most("log", self.log.len(), LOG_LINES_MAX)?;
         self.log.iter().enumerate().try_for_each(|(i, line)| {
-            text(&format!("log/{i}/level"), &line.level, 1, 20)?;
+            text(&format!("log/{i}/level"), &line.level, 1, LOG_LEVEL_MAX)?;
             text(&format!("log/{i}/message"), &line.message, 0, TEXT_MAX)
         })
     }
@@ -346,7 +370,7 @@ impl Check for FinishRun {
 
 impl Check for ReleaseRun {
     fn check(&self) -> Checked {
-        range("after_ms", self.after_ms.unwrap_or(0), 0, YEAR_MS)
+        range("after_ms", self.after_ms.unwrap_or(0), SLEEP_MS)
     }
 }
 
@@ -373,53 +397,30 @@ impl Check for Decide {
 impl Decide {
     /// Each kind has its own fields: one that means nothing is a misunderstanding, and refused.
     fn fields(&self) -> Checked {
-        use DecisionKind::*;
-        let of = |kinds: &[DecisionKind]| kinds.contains(&self.kind);
-        let settles = of(&[Commit, Skip, Approve, Reject, Answer]);
-        let about_step = settles || of(&[Retry, Rewind]);
-        let given = [
-            ("result", self.result.is_some(), settles),
-            ("state", self.state.is_some(), of(&[Edit, Retry, Commit])),
-            ("patch", self.patch.is_some(), of(&[Edit, Retry, Commit])),
-            ("new_key", self.new_key, of(&[Retry])),
-            ("choices", !self.choices.is_empty(), of(&[Resume])),
-            ("plan", self.plan.is_some(), of(&[Resume])),
-            ("again", !self.again.is_empty(), of(&[Rewind, Fork])),
-            ("new_run_id", self.new_run_id.is_some(), of(&[Fork])),
-        ];
-        if let Some((path, ..)) = given.into_iter().find(|(_, given, may)| *given && !may) {
-            return Err(Problem::invalid(
-                path,
-                format!("means nothing to {}", self.kind),
-            ));
+        let idle = |(field, kinds): &&(&str, &[DecisionKind])| {
+            self.gives(field) && !kinds.contains(&self.kind)
+        };
+        if let Some((path, _)) = TAKEN_BY.iter().find(idle) {
+            let why = format!("means nothing to {}", self.kind);
+            return Err(Problem::invalid(*path, why));
         }
-        let missing = [
-            ("step", about_step && self.step.is_none()),
-            ("result", self.kind == Answer && self.result.is_none()),
-            (
-                "state",
-                self.kind == Edit && self.state.is_none() && self.patch.is_none(),
-            ),
-            (
-                "text",
-                self.kind == Note && self.text.as_deref().is_none_or(|it| it.trim().is_empty()),
-            ),
-        ];
-        match missing.into_iter().find(|(_, missing)| *missing) {
+        if self.kind == DecisionKind::Edit && !self.gives("state") && !self.gives("patch") {
+            let why = "send the new `state`, or a `patch`";
+            return Err(Problem::invalid("state", why));
+        }
+        let missing = |(field, kinds): &&(&str, &[DecisionKind])| {
+            kinds.contains(&self.kind) && !self.gives(field)
+        };
+        match NEEDED_BY.iter().find(missing) {
+            Some((path, _)) => Err(Problem::invalid(*path, format!("{} needs it", self.kind))),
             None => Ok(()),
-            Some(("state", _)) => Err(Problem::invalid(
-                "state",
-                "send the new `state`, or a `patch`",
-            )),
-            Some((path, _)) => Err(Problem::invalid(path, format!("{} needs it", self.kind))),
         }
     }
 }
 
 impl Check for Choice {
     fn check(&self) -> Checked {
-        use DecisionKind::*;
-        if !matches!(self.kind, Retry | Commit | Skip) {
+        if !CHOICES.contains(&self.kind) {
             return Err(Problem::invalid("kind", "must be retry, commit or skip"));
         }
         Decide {
