@@ -81,6 +81,9 @@ test("a gate under a live lease needs you, and a paused run keeps its unknown ef
   await open(admin, server.url);
   await expect(needs(admin)).toContainText("Asks while it works");
   await expect(needs(admin)).toContainText("Paused with a charge");
+  // Each row offers what is needed, whoever holds the run.
+  await expect(needs(admin).locator(`[data-run="${id}"] .cell-action a`).first()).toHaveText("Decide");
+  await expect(needs(admin).locator(`[data-run="${paused}"] .cell-action a`).first()).toHaveText("Review");
   await open(admin, `${server.url}/runs/${id}`);
   await expect(pill(admin)).toHaveText("Waits for an answer at step 1");
   for (const path of ["/?status=waiting", "/?q=status:waiting", "/?status=waiting&agent=support-triage"]) {

@@ -141,7 +141,7 @@ test("a form is filled in and sent by keys alone", async ({ admin, agent, server
   await keys.type("Laces");
   await keys.press("Tab");
   await keys.type("20");
-  await expect(add, "no more fit").toBeDisabled();
+  await expect(add, "the list is full").toBeDisabled();
   await form.getByRole("button", { name: "Remove item 2 of Lines" }).focus();
   await keys.press("Enter");
   await expect(form.getByLabel("Name")).toHaveCount(2);
@@ -235,7 +235,7 @@ test("what the server says against an answer stands at its field", async ({ admi
   await form.getByRole("button", { name: "Send answer" }).click();
   const second = form.getByLabel("Code", { exact: true }).nth(1);
   await expect(second).toBeFocused();
-  await expect(around(second).getByRole("alert")).toContainText("The schema does not take it");
+  await expect(around(second).getByRole("alert")).toContainText("The agent's schema refuses this");
   await expect(around(form.getByLabel("Code", { exact: true }).first()).getByRole("alert")).toHaveCount(0);
   expect((await stepOf(agent, id)).status).toBe("waiting");
   await second.fill("DEF");

@@ -216,6 +216,7 @@ async fn watch(source: &Source, run: Option<&RunId>, json: bool) -> Result<(), F
         None => source.head().await?,
     };
     let mut follow = source.follow(after, run);
+    let mut over = false;
     loop {
         let events = follow.next().await?;
         for event in &events {
@@ -227,12 +228,16 @@ async fn watch(source: &Source, run: Option<&RunId>, json: bool) -> Result<(), F
         if !events.is_empty() {
             continue;
         }
-        if let Some(id) = run
-            && source.run(id).await?.run.status.over()
-        {
+        if over {
             return Ok(());
         }
-        follow.wait().await;
+        if let Some(id) = run {
+            over = source.run(id).await?.run.status.over();
+        }
+        // The last events may have come between the two questions: ask for them once more.
+        if !over {
+            follow.wait().await;
+        }
     }
 }
 

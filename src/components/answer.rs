@@ -63,7 +63,9 @@ pub fn Answer(
             None => (None, Vec::new()),
         };
         if answers && let Some(half) = half_typed(element, &wrong) {
-            wrong.insert(0, half);
+            let behind = |it: &Wrong| in_order(&it.place) > in_order(&half.place);
+            let at = wrong.iter().position(behind).unwrap_or(wrong.len());
+            wrong.insert(at, half);
         }
         if reason.with_untracked(|it| it.trim().is_empty()) {
             wrong.push(Wrong {
@@ -138,6 +140,11 @@ pub fn Answer(
         </form>
     }
     .into_any()
+}
+
+/// Places in the order of the fields on the page.
+fn in_order(place: &str) -> Vec<Option<u32>> {
+    place.split('.').map(|part| part.parse().ok()).collect()
 }
 
 /// A calendar field with half a date in it: its value is empty, and only the browser knows.

@@ -88,7 +88,7 @@ impl Notify {
         let fresh = fresh.unwrap_or_default();
         match fresh.len() {
             ..=SINGLE_MAX => fresh.into_iter().for_each(tell),
-            n => show(&format!("{n} more need you"), "", "/?view=needs"),
+            n => show(&format!("{n} runs need you"), "", "/?view=needs"),
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn RunRow(
             <td class="cell-figure cell-elapsed" role="cell"><Elapsed span=Signal::derive(move || run.with(span))/></td>
             <td class="cell-figure cell-cost" role="cell">{cost}</td>
             <td class="cell-action" role="cell">
-                {move || run.with(|run| action(run.status)).map(|(verb, ask)| {
+                {move || run.with(action).map(|(verb, ask)| {
                     let href = run.with(|run| format!("/runs/{}{ask}", run.id));
                     let two = matter.get().and_then(|it| run.with(|run| on_card(run, it, may.get())));
                     view! {
@@ -115,7 +115,7 @@ fn on_card(run: &Run, about: About, may: bool) -> Option<AnyView> {
                 .into_any(),
             )
         }
-        Matter::Effect { .. } if run.status == RunStatus::Crashed => {
+        Matter::Effect { .. } if matches!(run.status, RunStatus::Crashed | RunStatus::Paused) => {
             let (look, resume) = (format!("/runs/{id}"), format!("/runs/{id}?ask=resume"));
             Some(
                 view! {
@@ -144,10 +144,12 @@ pub fn span(run: &Run) -> Option<Span> {
 }
 
 /// The verb of the row's button where a person is needed, and what the run's page then asks.
-fn action(status: RunStatus) -> Option<(&'static str, &'static str)> {
-    match status {
+fn action(run: &Run) -> Option<(&'static str, &'static str)> {
+    match run.status {
+        // Also a gate that is open while a worker holds the run.
+        _ if run.counts_as(RunStatus::Waiting) => Some(("Decide", "")),
         RunStatus::Crashed | RunStatus::Failed => Some(("Review", "?ask=resume")),
-        RunStatus::Waiting => Some(("Decide", "")),
+        RunStatus::Paused if run.needs_you() => Some(("Review", "?ask=resume")),
         _ => None,
     }
 }

@@ -342,7 +342,7 @@ fn Nothing(filtered: bool) -> impl IntoView {
     if filtered {
         view! {
             <Notice title="No matching runs">
-                <p>"Search finds words of titles, ids, step names and errors by their beginning, and step keys; " <code>"status:"</code> ", " <code>"agent:"</code> ", " <code>"label:key:value"</code> " and " <code>"key:"</code> " narrow it."</p>
+                <p>"Search finds words of titles, ids, step names and errors by their beginning, and step keys; " <code>"status:"</code> ", " <code>"agent:"</code> ", " <code>"label:key:value"</code> ", " <code>"key:"</code> " and " <code>"worker:"</code> " narrow it."</p>
                 <p><a class="button" href="/">"Show all runs"</a></p>
             </Notice>
         }

@@ -95,7 +95,7 @@ fn Nobody() -> impl IntoView {
     view! {
         <Notice title="No workers yet">
             <p>"A worker appears here when it asks for work or takes a run."</p>
-            <p><code>"POST /v1/claims"</code> " asks for any run that may be worked on; the Rust SDK's worker loop does so."</p>
+            <p><code>"POST /v1/claims"</code> " asks for any run that may be worked on; the worker loops of the SDKs do so."</p>
         </Notice>
     }
     .into_any()

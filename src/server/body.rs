@@ -23,7 +23,7 @@ use crate::domain::{
 };
 use crate::store::access::Credential;
 
-/// A body that is read within this time is its sender's, as the credentials before it say.
+/// A body that arrives within this time needs no second check of its sender. For a slower one the credentials are checked again.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
 /// A JSON body within the protocol's limits.

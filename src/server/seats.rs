@@ -103,7 +103,7 @@ impl<K: Hash + Eq + Clone> Seats<K> {
             Full::Each => (
                 self.bounds.each,
                 format!(
-                    "you have the most {what} that one may have ({each}): close some, or try again"
+                    "you have reached your limit of {what} ({each}): wait until some have ended, then try again"
                 ),
             ),
         };

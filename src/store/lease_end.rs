@@ -108,7 +108,7 @@ fn closed(tx: &mut Tx, run: &mut RunRow, by: LeaseEnd, at: Time) {
     tx.emit(&run.id, None, EventKind::LeaseEnded, data);
     run.expires_at = None;
     run.updated_at = tx.now;
-    // Who gives a run back is heard; who lost it was not.
+    // Release and finish are signs of life; expiry and takeover are not.
     if matches!(by, LeaseEnd::Release | LeaseEnd::Finish) {
         run.heartbeat_at = Some(at);
     }

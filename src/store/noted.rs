@@ -1,5 +1,5 @@
-//! Heads that were noted down elsewhere, looked for in their chain: what was cut off with all that tells of it is missed
-//! only so.
+//! Heads that were noted down elsewhere, looked for in their chain. If entries and the counter were both cut back, only a
+//! head that was kept elsewhere shows it.
 
 use super::{Error, Store};
 use crate::domain::{

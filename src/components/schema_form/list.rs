@@ -79,7 +79,7 @@ pub fn view(form: Form, place: String, field: Field) -> AnyView {
             {said(form, &place)}
             <p class="form-add">
                 <button type="button" class="button" id=add_id disabled=move || full.get() on:click=add aria-label=format!("Add to {named}")>"Add"</button>
-                {move || full.get().then(|| view! { <span class="dim">"no more fit"</span> })}
+                {move || full.get().then(|| view! { <span class="dim">"The list is full"</span> })}
             </p>
         </fieldset>
     }

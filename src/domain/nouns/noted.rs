@@ -63,7 +63,7 @@ impl Compared {
                     .into()
             }
             Self::Broken { entry } => format!(
-                "The chain contains it, but entry {entry} does not fit what is before it: entries were rewritten."
+                "The chain contains it, but entry {entry} does not match the entry before it: entries were rewritten."
             ),
         }
     }

@@ -61,7 +61,7 @@ impl Trouble {
                 "The disk is full: nothing can be saved now. Saving resumes by itself when there is room."
             }
             Self::ReadOnly => {
-                "The store is read-only: nothing can be saved now. It goes on by itself when it can be written again."
+                "The store is read-only: nothing can be saved now. Saving resumes by itself when the store can be written again."
             }
             Self::Io => {
                 "The store's disk does not take writes: nothing can be saved now. The server's log says more."

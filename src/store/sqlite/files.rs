@@ -68,32 +68,44 @@ fn parts(file: &Path) -> [PathBuf; 3] {
 }
 
 /// The files that are open, by device and inode: neither is given to another file while one of them is open.
-pub struct Files(Vec<(PathBuf, (u64, u64))>);
+pub struct Files {
+    parts: Vec<(PathBuf, (u64, u64))>,
+    /// The path that was given, which may lead through links, and the file that it led to.
+    given: Option<(PathBuf, (u64, u64))>,
+}
 
 impl Files {
     /// Right after they were opened.
     pub fn opened(file: &Path) -> Result<Self, Error> {
         if in_memory(file) {
-            return Ok(Self(Vec::new()));
+            let parts = Vec::new();
+            return Ok(Self { parts, given: None });
         }
+        let unreadable = |file: &Path, error| Error::Setup(format!("{}: {error}", file.display()));
         // Where the file really is: SQLite keeps the others beside it, and a link put in its place later is noticed.
-        let file = fs::canonicalize(file)
-            .map_err(|error| Error::Setup(format!("{}: {error}", file.display())))?;
-        let mut files = Vec::new();
-        for file in parts(&file) {
-            match identity(&file) {
-                Ok(identity) => files.push((file, identity)),
+        let target = fs::canonicalize(file).map_err(|error| unreadable(file, error))?;
+        let mut found = Vec::new();
+        for part in parts(&target) {
+            match identity(&part) {
+                Ok(identity) => found.push((part, identity)),
                 // A store that can only be read may be without the files beside it.
-                Err(error) if error.kind() == ErrorKind::NotFound && !files.is_empty() => {}
-                Err(error) => return Err(Error::Setup(format!("{}: {error}", file.display()))),
+                Err(error) if error.kind() == ErrorKind::NotFound && !found.is_empty() => {}
+                Err(error) => return Err(unreadable(&part, error)),
             }
         }
-        Ok(Self(files))
+        let led_to = led_to(file).map_err(|error| unreadable(file, error))?;
+        Ok(Self {
+            parts: found,
+            given: Some((file.to_owned(), led_to)),
+        })
     }
 
     pub fn are_in_place(&self) -> Result<(), Error> {
-        for (file, opened) in &self.0 {
-            let trouble = match identity(file) {
+        let parts = self.parts.iter().map(|(it, opened)| (identity(it), opened));
+        // A link on the way that leads elsewhere by now: the next start would open another store.
+        let given = self.given.iter().map(|(it, opened)| (led_to(it), opened));
+        for (found, opened) in parts.chain(given) {
+            let trouble = match found {
                 Ok(found) if found == *opened => continue,
                 Ok(_) => Trouble::FileGone,
                 Err(error) if error.kind() == ErrorKind::NotFound => Trouble::FileGone,
@@ -105,7 +117,13 @@ impl Files {
     }
 }
 
-/// Of the name itself: a link to the same file is another one, because the next start looks for `-wal` beside its target.
+/// Identifies the path itself, not what a link leads to: a link put in its place counts as another file, because SQLite looks
+/// for `-wal` beside the target.
 fn identity(file: &Path) -> io::Result<(u64, u64)> {
     fs::symlink_metadata(file).map(|found| (found.dev(), found.ino()))
+}
+
+/// Identifies the file at the end of all links.
+fn led_to(file: &Path) -> io::Result<(u64, u64)> {
+    fs::metadata(file).map(|found| (found.dev(), found.ino()))
 }

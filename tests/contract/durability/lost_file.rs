@@ -90,6 +90,26 @@ fn a_link_in_the_place_of_the_store_acknowledges_nothing_more() {
     });
 }
 
+/// As a deploy that moves `current` on to another folder would: the next start opens another store.
+#[test]
+fn a_link_on_the_way_to_the_store_that_leads_elsewhere_acknowledges_nothing_more() {
+    block_on(async {
+        let home = tempfile::tempdir().expect("a folder");
+        let [current, one, two] = ["current", "one", "two"].map(|name| home.path().join(name));
+        fs::create_dir(&one).expect("a folder");
+        fs::create_dir(&two).expect("a folder");
+        std::os::unix::fs::symlink(&one, &current).expect("a link");
+        let server = Server::start_in(&current).await;
+        let agent = committed(&server, 5).await;
+        let name = server.store.file("");
+        let name = name.file_name().expect("a name");
+        fs::copy(one.join(name), two.join(name)).expect("a copy");
+        fs::remove_file(&current).expect("the link");
+        std::os::unix::fs::symlink(&two, &current).expect("a link");
+        nothing_is_acknowledged(&server, &agent).await;
+    });
+}
+
 #[test]
 fn a_file_that_is_no_store_keeps_its_mode() {
     block_on(async {

@@ -64,7 +64,10 @@ impl Filled {
     }
 
     fn begin(&mut self, field: &Field, place: &str) {
-        if let Some(first) = &field.first {
+        // A default of several forms does not say which of them it is of: each form begins with its own.
+        if let Some(first) = &field.first
+            && !matches!(field.kind, FieldKind::Either(_))
+        {
             return self.put(field, place, first);
         }
         match &field.kind {
@@ -89,8 +92,10 @@ impl Filled {
                 for (n, member) in members.iter().enumerate() {
                     let place = inside(place, n);
                     match value.get(&member.name) {
-                        Some(value) => self.put(member, &place, value),
-                        None => self.begin(member, &place),
+                        Some(value) if !matches!(member.kind, FieldKind::Either(_)) => {
+                            self.put(member, &place, value);
+                        }
+                        _ => self.begin(member, &place),
                     }
                 }
             }
@@ -135,11 +140,9 @@ impl Filled {
                 let inside = |it: &u32| self.touched(item, &inside(place, it));
                 items.len() != first || items.iter().any(inside)
             }
-            FieldKind::Flag => self.text(place) == "true" && Self::of(field).text("") != "true",
-            _ => {
-                let text = self.text(place);
-                !text.is_empty() && text != Self::of(field).text("")
-            }
+            // One that was turned off says something too, and so does a text that was cleared.
+            FieldKind::Flag => (self.text(place) == "true") != (Self::of(field).text("") == "true"),
+            _ => self.text(place) != Self::of(field).text(""),
         }
     }
 }

@@ -36,7 +36,10 @@ pub fn placed(problem: &Problem, form: &Field, filled: &Filled) -> Vec<Wrong> {
         let path = tokens(error["at"].as_str()?).ok()?;
         Some(Wrong {
             place: place_of(form, filled, &path),
-            what: format!("The schema does not take it: {}", error["why"].as_str()?),
+            what: format!(
+                "The agent's schema refuses this: {}",
+                error["why"].as_str()?
+            ),
         })
     };
     errors.into_iter().flatten().filter_map(one).collect()
@@ -130,7 +133,11 @@ impl Read<'_> {
                 continue;
             };
             if field.limits.unique && values.contains(&value) {
-                self.refuse(item, &place, "stands twice: each may be there only once");
+                self.refuse(
+                    item,
+                    &place,
+                    "is in the list twice; each value may appear only once",
+                );
             }
             values.push(value);
         }

@@ -126,8 +126,8 @@ impl Behind {
         .await;
     }
 
-    /// All rows of all tables, as text.
-    pub async fn dump(&mut self) -> BTreeMap<String, String> {
+    /// All rows of all tables, as text, but for the run's own row of the run `but`: its heartbeats go on.
+    pub async fn dump(&mut self, but: &str) -> BTreeMap<String, String> {
         let tables = match self {
             Self::Sqlite(_) => {
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
@@ -139,7 +139,7 @@ impl Behind {
         let mut dump = BTreeMap::new();
         for table in self.texts(tables.into()).await {
             if !EPHEMERAL.contains(&&*table) {
-                dump.insert(table.clone(), self.rows(&table).await);
+                dump.insert(table.clone(), self.rows(&table, but).await);
             }
         }
         assert!(dump.len() > 10, "{:?}", dump.keys());
@@ -147,11 +147,12 @@ impl Behind {
     }
 
     /// A refused decision is an entry of the audit trail, written by a command of its own after the refusal.
-    async fn rows(&mut self, table: &str) -> String {
+    async fn rows(&mut self, table: &str, but: &str) -> String {
         let source = match table {
-            "audit" => "(SELECT * FROM audit WHERE kind <> 'refused')",
-            "counter" => "(SELECT id, event, head, sealed FROM counter)",
-            table => table,
+            "audit" => "(SELECT * FROM audit WHERE kind <> 'refused')".to_owned(),
+            "counter" => "(SELECT id, event, head, sealed FROM counter)".to_owned(),
+            "runs" => format!("(SELECT * FROM runs WHERE id <> '{but}')"),
+            table => table.to_owned(),
         };
         let sql = match self {
             Self::Sqlite(_) => {

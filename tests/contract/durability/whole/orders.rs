@@ -98,6 +98,9 @@ pub struct Scene {
     version: Value,
 }
 
+/// The term of every lease: none ends meanwhile, which would be a change, and nobody's order.
+const LONG: i64 = 3_600_000;
+
 /// What a run is made from, and has to be made from again.
 fn origin(agent: &str) -> Value {
     json!({"agent": agent, "input": {"month": "2026-10"}, "state": {"n": 0}})
@@ -116,8 +119,7 @@ impl Order {
         let more = json!({"title": "Reconcile", "state_schema": {"type": "object"}, "plan": plan,
             "on_crash": if self == Takeover { "resume" } else { "hold" }});
         let run = api.create(merged(origin(&name), more)).await;
-        // No lease ends meanwhile: that would be a change, and nobody's order.
-        let agent = api.lease(&run, json!({"ttl_ms": 3_600_000})).await;
+        let agent = api.lease(&run, json!({"ttl_ms": LONG})).await;
         let load = agent.executes("load", json!({"refs": refs()})).await;
         let body = json!({"result": {"found": 1}, "state": {"n": 1}});
         agent.commit(load, 1, body).await.is(200);
@@ -207,12 +209,15 @@ impl Order {
             Finish => agent.finish(json!({"result": {"total": 7}})).await,
             Release => agent.release(json!({})).await,
             Takeover => {
-                let body = json!({"worker": agent.worker, "takeover": true});
+                let body = json!({"worker": agent.worker, "takeover": true, "ttl_ms": LONG});
                 api.post(&agent.path("lease"), body).await
             }
-            Lease => api.post(&agent.path("lease"), json!({"worker": "w"})).await,
+            Lease => {
+                let body = json!({"worker": "w", "ttl_ms": LONG});
+                api.post(&agent.path("lease"), body).await
+            }
             Claim => {
-                let body = json!({"worker": "w", "agents": [scene.name]});
+                let body = json!({"worker": "w", "agents": [scene.name], "ttl_ms": LONG});
                 api.post("/v1/claims", body).await
             }
             _ => {

@@ -97,6 +97,37 @@ fn items_come_and_go_and_stay_in_order() {
 }
 
 #[test]
+fn what_was_turned_off_or_cleared_is_an_answer_too() {
+    let form = form(
+        r#"{"properties": {"how": {"type": "object", "properties": {
+            "notify": {"type": "boolean", "default": true}, "tone": {"type": "string", "default": "formal"}}}}}"#,
+    );
+    let untouched = value(&form, &Filled::of(&form)).unwrap();
+    assert_eq!(untouched, json!({}), "the agent's own defaults hold");
+    let mut filled = Filled::of(&form);
+    filled.set("0.0", "false");
+    let said = json!({"how": {"notify": false, "tone": "formal"}});
+    assert_eq!(value(&form, &filled).unwrap(), said);
+    let mut filled = Filled::of(&form);
+    filled.set("0.1", "");
+    let said = json!({"how": {"notify": true}});
+    assert_eq!(value(&form, &filled).unwrap(), said);
+}
+
+#[test]
+fn each_of_several_forms_begins_with_its_own_defaults() {
+    let form = form(
+        r#"{"required": ["pay"], "properties": {"pay": {"default": {"kind": "card"}, "oneOf": [
+            {"title": "Card", "required": ["kind", "last4"], "properties": {"kind": {"const": "card"}, "last4": {"type": "string", "default": "0000"}}},
+            {"title": "Transfer", "type": "string"}]}}}"#,
+    );
+    let mut filled = Filled::of(&form);
+    filled.set("0", "0");
+    let card = json!({"pay": {"kind": "card", "last4": "0000"}});
+    assert_eq!(value(&form, &filled).unwrap(), card);
+}
+
+#[test]
 fn a_chosen_form_asks_only_for_its_own_fields() {
     let form = form(REFUND);
     let mut filled = Filled::of(&form);
