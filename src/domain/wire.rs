@@ -9,3 +9,5 @@ pub mod problem;
 pub mod protocol;
 pub mod query;
 pub mod step_query;
+#[cfg(feature = "ssr")]
+pub mod whole;

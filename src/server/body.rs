@@ -18,7 +18,8 @@ use crate::domain::{
     nouns::{access::Principal, ids::run_id},
     wire::{
         json,
-        protocol::{Check, OBJECTS},
+        protocol::{Check, OBJECTS, limits::IDEMPOTENCY_KEY_MAX},
+        whole::Whole,
     },
 };
 use crate::store::access::Credential;
@@ -133,7 +134,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8], values_max: usize) -> Result<T, 
 fn made_of<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     parser.disable_recursion_limit();
-    let body = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
+    let body = serde_path_to_error::deserialize(Whole(&mut parser)).map_err(|error| {
         let path = error.path().to_string();
         let inner = error.into_inner();
         match inner.is_data() {
@@ -242,11 +243,11 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(value) = headers.get("idempotency-key") else {
         return Ok(None);
     };
-    match value.to_str() {
-        Ok(key) if (1..=256).contains(&key.len()) => Ok(Some(key.to_owned())),
-        _ => Err(Problem::invalid(
-            "Idempotency-Key",
-            "must have 1–256 printable ASCII characters",
-        )),
-    }
+    let printable = |key: &&str| key.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let fits = |key: &&str| (1..=IDEMPOTENCY_KEY_MAX).contains(&key.len());
+    let key = value.to_str().ok().filter(printable).filter(fits);
+    key.map(|key| Some(key.to_owned())).ok_or_else(|| {
+        let why = format!("must have 1–{IDEMPOTENCY_KEY_MAX} printable ASCII characters");
+        Problem::invalid("Idempotency-Key", why)
+    })
 }

@@ -6,10 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{
-    domain::{Code, Problem},
-    store,
-};
+use crate::{domain::Problem, store};
 
 /// The error of every `/v1` handler.
 #[derive(Debug)]
@@ -32,7 +29,7 @@ impl IntoResponse for Refusal {
         let status =
             StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         metrics::counter!("step47_refused_total", "code" => self.0.code.as_str()).increment(1);
-        let later = matches!(self.0.code, Code::Busy | Code::TooMany);
+        let later = self.0.code.is_passing();
         let seconds = self.0.fields.get("retry_after").and_then(|it| it.as_u64());
         let problem = self.0.clone();
         let mut response = (status, Json(self.0)).into_response();

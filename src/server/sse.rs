@@ -24,12 +24,17 @@ pub fn message(id: i64, data: &impl Serialize) -> Bytes {
 
 /// What a browser sends when it reconnects by itself.
 pub fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
-    let id = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    id.map(|id| {
-        id.parse()
-            .map_err(|_| Problem::invalid("Last-Event-ID", "must be a whole number"))
-    })
-    .transpose()
+    let Some(id) = headers.get("last-event-id") else {
+        return Ok(None);
+    };
+    let number = id.to_str().ok().and_then(|id| id.parse().ok());
+    match number.filter(|id| *id >= 0) {
+        Some(id) => Ok(Some(id)),
+        None => Err(Problem::invalid(
+            "Last-Event-ID",
+            "must be a whole number, 0 or more",
+        )),
+    }
 }
 
 /// Answers with these messages until they end, the reader hangs up or the server stops.

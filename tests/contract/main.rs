@@ -16,6 +16,7 @@ mod commits;
 mod connections;
 mod console;
 mod decisions;
+mod described;
 mod diffs;
 mod doors;
 mod durability;

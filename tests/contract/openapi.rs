@@ -52,11 +52,17 @@ const READS: &[(&str, &[&str])] = &[
     ("/v1/events", &["after", "run"]),
 ];
 
-/// A schema with its references followed and its parts merged.
+/// A schema with its references followed and its parts merged. Of several ways to fill in a body, a field belongs to it if
+/// one way has it, and is needed if all need it.
 fn resolved(document: &Value, schema: &Value) -> Value {
     if let Some(reference) = schema["$ref"].as_str() {
         let pointer = reference.trim_start_matches('#');
         return resolved(document, document.pointer(pointer).expect(reference));
+    }
+    if let Some(ways) = schema["anyOf"].as_array() {
+        let ways = ways.iter().map(|way| resolved(document, way));
+        let either = ways.reduce(|one, other| either(&one, &other));
+        return either.expect("at least one way");
     }
     let Some(parts) = schema["allOf"].as_array() else {
         return schema.clone();
@@ -70,6 +76,17 @@ fn resolved(document: &Value, schema: &Value) -> Value {
         whole["required"].as_array_mut().unwrap().extend(required);
     }
     whole
+}
+
+/// What a body is that is filled in one way or the other.
+fn either(one: &Value, other: &Value) -> Value {
+    let mut both = one.clone();
+    let fields = other["properties"].as_object().cloned().unwrap_or_default();
+    both["properties"].as_object_mut().unwrap().extend(fields);
+    let needed = other["required"].as_array().cloned().unwrap_or_default();
+    let required = both["required"].as_array_mut().unwrap();
+    required.retain(|field| needed.contains(field));
+    both
 }
 
 /// `{id}` and `{run}` are the same path to a caller.

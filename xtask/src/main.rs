@@ -18,7 +18,9 @@ mod site;
 mod supply;
 mod test;
 mod torture;
+mod venv;
 mod wasm;
+mod wire;
 mod workspace;
 
 use std::process::ExitCode;
@@ -44,7 +46,8 @@ enum Command {
     Serve(server::Run),
     /// Build the site and the server, then run `step47 demo`: a server with sample agents
     Demo(server::Run),
-    /// Run everything that CI runs: format, lints, Rust tests on both engines, the Python SDK, browser tests
+    /// Run everything that CI runs: format, lints, Rust tests on both engines, the Python SDK,
+    /// requests made from the OpenAPI document, browser tests
     Test(test::Options),
     /// Run clippy on every feature set (a warning is an error) and check the supply chain against deny.toml
     Lint,

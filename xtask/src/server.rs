@@ -1,6 +1,6 @@
 //! The server's half in a development build, and the commands that run it.
 
-use std::{os::unix::process::CommandExt as _, path::PathBuf, process::Command};
+use std::{env, os::unix::process::CommandExt as _, path::PathBuf, process::Command};
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -44,6 +44,14 @@ pub fn compile(workspace: &Workspace) -> Result<PathBuf> {
         )
     })?;
     Ok(workspace.target.join("debug/step47"))
+}
+
+/// The binary that `STEP47_BIN` names, or else the one that is built here.
+pub fn chosen(workspace: &Workspace) -> Result<PathBuf> {
+    match env::var_os("STEP47_BIN") {
+        Some(binary) => Ok(binary.into()),
+        None => compile(workspace),
+    }
 }
 
 /// Builds and becomes `step47 SUBCOMMAND …`: from here on the terminal and every signal are its own.

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use crate::{
     e2e, install, lint,
     postgres::{Durability, Postgres, URL_VARIABLE},
-    process, python, report,
+    process, python, report, wire,
     workspace::Workspace,
 };
 
@@ -25,7 +25,7 @@ pub struct Options {
     /// Run the browser tests against the release, as it is shipped: slower to build, other timing
     #[arg(long)]
     release: bool,
-    /// Passed to the test runners of the stages rust, python and e2e, e.g. `--only rust -- zombie`
+    /// Passed to the test runners of the stages rust, python, wire and e2e, e.g. `--only rust -- zombie`
     #[arg(last = true)]
     args: Vec<String>,
 }
@@ -40,6 +40,8 @@ enum Stage {
     Rust,
     /// The Python SDK: format, lints, types, tests
     Python,
+    /// Requests made from `/v1/openapi.json`, right and wrong ones: document and server say the same
+    Wire,
     /// The browser tests
     E2e,
 }
@@ -54,6 +56,7 @@ impl Stage {
             Self::Lint => lint::run(workspace),
             Self::Rust => rust(workspace, args),
             Self::Python => python::run(workspace, args),
+            Self::Wire => wire::run(workspace, args),
             Self::E2e if options.release => {
                 e2e::run(workspace, &e2e::Browser::ready_on_release(workspace)?, args)
             }

@@ -55,38 +55,23 @@ impl Code {
         }
     }
 
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Malformed => "malformed",
-            Self::Unauthorized => "unauthorized",
-            Self::Forbidden => "forbidden",
-            Self::NotFound => "not_found",
-            Self::MethodNotAllowed => "method_not_allowed",
-            Self::TooLarge => "too_large",
-            Self::TooMany => "too_many",
-            Self::Invalid => "invalid",
-            Self::PatchFailed => "patch_failed",
-            Self::Busy => "busy",
-            Self::RunConflict => "run_conflict",
-            Self::LeaseHeld => "lease_held",
-            Self::RunNotRunnable => "run_not_runnable",
-            Self::LeaseLost => "lease_lost",
-            Self::KeyConflict => "key_conflict",
-            Self::CommitConflict => "commit_conflict",
-            Self::StateConflict => "state_conflict",
-            Self::AttemptOver => "attempt_over",
-            Self::StepInFlight => "step_in_flight",
-            Self::IdempotencyConflict => "idempotency_conflict",
-            Self::VersionConflict => "version_conflict",
-            Self::DecisionRefused => "decision_refused",
-            Self::PlanChanged => "plan_changed",
-            Self::EventsPruned => "events_pruned",
-            Self::Pruned => "pruned",
-            Self::Corrupt => "corrupt",
-            Self::Internal => "internal",
-        }
+    /// It may go by itself: `Retry-After` says when to come back.
+    pub fn is_passing(self) -> bool {
+        matches!(self, Self::Busy | Self::TooMany)
     }
 }
+
+crate::domain::nouns::status::words!(Code {
+    Malformed = "malformed", Unauthorized = "unauthorized", Forbidden = "forbidden", NotFound = "not_found",
+    MethodNotAllowed = "method_not_allowed", TooLarge = "too_large", TooMany = "too_many",
+    Invalid = "invalid", PatchFailed = "patch_failed", Busy = "busy", RunConflict = "run_conflict",
+    LeaseHeld = "lease_held", RunNotRunnable = "run_not_runnable", LeaseLost = "lease_lost",
+    KeyConflict = "key_conflict", CommitConflict = "commit_conflict", StateConflict = "state_conflict",
+    AttemptOver = "attempt_over", StepInFlight = "step_in_flight",
+    IdempotencyConflict = "idempotency_conflict", VersionConflict = "version_conflict",
+    DecisionRefused = "decision_refused", PlanChanged = "plan_changed", EventsPruned = "events_pruned",
+    Pruned = "pruned", Corrupt = "corrupt", Internal = "internal",
+});
 
 /// One refusal: the code, a sentence that says what to do, and the fields the protocol names for it.
 ///

@@ -104,6 +104,9 @@ impl Check for RunQuery {
                 return Err(Problem::invalid(path, "must not hold a NUL character"));
             }
         }
+        if self.label.as_deref().is_some_and(|it| !it.contains(':')) {
+            return Err(Problem::invalid("label", "must be key:value"));
+        }
         range("limit", self.limit, PAGE)
     }
 }

@@ -12,7 +12,7 @@ use tokio::{sync::broadcast::error::RecvError, time::Instant};
 use super::{caller, once};
 use crate::{
     domain::{
-        EventKind, Problem,
+        EventKind,
         nouns::access::Principal,
         wire::protocol::{ClaimRun, LeaseAnswer},
     },
@@ -29,7 +29,6 @@ use crate::{
 /// Takes the oldest runnable run.
 #[utoipa::path(post, path = "/v1/claims", tag = "runs", request_body = ClaimRun, responses(
     (status = 200, body = LeaseAnswer), (status = 204, description = "None is runnable."),
-    (status = "4XX", body = Problem),
 ))]
 pub async fn claim(
     State(app): State<App>,

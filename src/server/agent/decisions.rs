@@ -20,7 +20,8 @@ use crate::{
 #[utoipa::path(post, path = "/v1/runs/{id}/decisions", tag = "decisions", params(("id" = String, Path)),
     request_body = Decide, responses(
     (status = 200, body = DecideAnswer),
-    (status = 409, description = "version_conflict, decision_refused, plan_changed", body = Problem),
+    (status = 409, description = "version_conflict, decision_refused, plan_changed, run_conflict", body = Problem),
+    (status = 422, description = "patch_failed", body = Problem),
 ))]
 pub async fn decide(
     State(app): State<App>,

@@ -14,9 +14,8 @@ use crate::{
 /// The changes from one state of a run to another, or to one of another run.
 #[utoipa::path(get, path = "/v1/runs/{id}/diff", tag = "snapshots",
     params(("id" = String, Path), DiffQuery), responses(
-    (status = 200, body = DiffAnswer), (status = 404, description = "not_found", body = Problem),
-    (status = 410, description = "pruned", body = Problem), (status = 500, description = "corrupt", body = Problem),
-    (status = "4XX", body = Problem),
+    (status = 200, body = DiffAnswer),
+    (status = 410, description = "pruned", body = Problem),
 ))]
 pub async fn read(
     State(app): State<App>,

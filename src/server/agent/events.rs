@@ -14,7 +14,11 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 use utoipa::IntoParams;
 
 use crate::{
-    domain::{Event, Problem, RunId, nouns::access::Principal, wire::protocol::EventPage},
+    domain::{
+        Event, Problem, RunId,
+        nouns::access::Principal,
+        wire::protocol::{EventPage, limits::range},
+    },
     server::{
         App,
         auth::Standing,
@@ -43,7 +47,7 @@ pub struct EventQuery {
 
 /// Events in commit order: a stream (SSE), or with `Accept: application/json` a page.
 #[utoipa::path(get, path = "/v1/events", tag = "events", params(EventQuery), responses(
-    (status = 200, body = EventPage, content_type = "application/json"),
+    (status = 200, content((EventPage = "application/json"), (String = "text/event-stream"))),
     (status = 410, description = "events_pruned", body = Problem),
 ))]
 pub async fn follow(
@@ -53,10 +57,8 @@ pub async fn follow(
     headers: HeaderMap,
     Query(query): Query<EventQuery>,
 ) -> Result<Response, Refusal> {
+    range("after", query.after.unwrap_or(0), (0, i64::MAX))?;
     let after = sse::last_event_id(&headers)?.or(query.after).unwrap_or(0);
-    if after < 0 {
-        return Err(Problem::invalid("after", "must not be negative").into());
-    }
     let accept = headers
         .get(header::ACCEPT)
         .and_then(|accept| accept.to_str().ok())

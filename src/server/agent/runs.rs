@@ -27,7 +27,7 @@ use crate::{
 /// Creates a run, or finds the one of this id.
 #[utoipa::path(post, path = "/v1/runs", tag = "runs", request_body = CreateRun, responses(
     (status = 201, body = RunAnswer), (status = 200, description = "It exists.", body = RunAnswer),
-    (status = 409, description = "run_conflict", body = Problem), (status = "4XX", body = Problem),
+    (status = 409, description = "run_conflict", body = Problem),
 ))]
 pub async fn create(
     State(app): State<App>,
@@ -46,19 +46,11 @@ pub async fn create(
             .map_err(|why| Problem::invalid("id", why))?,
     };
     let command = Create::new(id, body);
+    let once = once(command, &caller(who)?, &headers, "create".into(), hash)?;
     let Created { run, new } = match named {
-        true => app.store.write(command).await?,
-        false => {
-            app.store
-                .write(once(
-                    command,
-                    &caller(who)?,
-                    &headers,
-                    "create".into(),
-                    hash,
-                )?)
-                .await?
-        }
+        // Its id tells a repeat already.
+        true => app.store.write(once.command).await?,
+        false => app.store.write(once).await?,
     };
     let status = if new {
         StatusCode::CREATED
@@ -70,7 +62,7 @@ pub async fn create(
 
 /// Runs, newest first.
 #[utoipa::path(get, path = "/v1/runs", tag = "runs", params(RunQuery), responses(
-    (status = 200, body = RunPage), (status = "4XX", body = Problem),
+    (status = 200, body = RunPage),
 ))]
 pub async fn list(
     State(app): State<App>,
@@ -84,7 +76,7 @@ pub async fn list(
 
 /// One run.
 #[utoipa::path(get, path = "/v1/runs/{id}", tag = "runs", params(("id" = String, Path)), responses(
-    (status = 200, body = RunAnswer), (status = 404, description = "not_found", body = Problem),
+    (status = 200, body = RunAnswer),
 ))]
 pub async fn read(
     State(app): State<App>,
@@ -98,7 +90,7 @@ pub async fn read(
 #[utoipa::path(post, path = "/v1/runs/{id}/lease", tag = "runs", params(("id" = String, Path)),
     request_body = LeaseRun, responses(
     (status = 200, body = LeaseAnswer),
-    (status = 409, description = "lease_held, run_not_runnable", body = Problem), (status = "4XX", body = Problem),
+    (status = 409, description = "lease_held, run_not_runnable", body = Problem),
 ))]
 pub async fn lease(
     State(app): State<App>,

@@ -10,8 +10,8 @@ use crate::{
 /// A run's state after snapshot `n`.
 #[utoipa::path(get, path = "/v1/runs/{id}/snapshots/{n}", tag = "snapshots",
     params(("id" = String, Path), ("n" = i64, Path)), responses(
-    (status = 200, body = SnapshotAnswer), (status = 404, description = "not_found", body = Problem),
-    (status = 410, description = "pruned", body = Problem), (status = 500, description = "corrupt", body = Problem),
+    (status = 200, body = SnapshotAnswer),
+    (status = 410, description = "pruned", body = Problem),
 ))]
 pub async fn read(
     State(app): State<App>,

@@ -50,7 +50,6 @@ async fn gate_is_usable(app: &App, path: &str, step: &NextStep) -> Result<(), Pr
 #[utoipa::path(post, path = "/v1/runs/{id}/steps", tag = "steps", params(("id" = String, Path)),
     request_body = BeginStep, responses(
     (status = 200, body = BeginAnswer), (status = 409, description = "lease_lost, key_conflict", body = Problem),
-    (status = "4XX", body = Problem),
 ))]
 pub async fn begin(
     State(app): State<App>,
@@ -69,7 +68,7 @@ pub async fn begin(
     params(("id" = String, Path), ("seq" = i64, Path)), request_body = CommitStep, responses(
     (status = 200, body = CommitAnswer),
     (status = 409, description = "lease_lost, commit_conflict, state_conflict, attempt_over", body = Problem),
-    (status = 422, description = "patch_failed, invalid", body = Problem),
+    (status = 422, description = "patch_failed", body = Problem),
 ))]
 pub async fn commit(
     State(app): State<App>,
@@ -102,7 +101,7 @@ pub async fn fail(
 /// How far the attempt got.
 #[utoipa::path(post, path = "/v1/runs/{id}/steps/{seq}/progress", tag = "steps",
     params(("id" = String, Path), ("seq" = i64, Path)), request_body = Progress, responses(
-    (status = 204), (status = 409, description = "lease_lost", body = Problem),
+    (status = 204), (status = 409, description = "lease_lost, attempt_over", body = Problem),
 ))]
 pub async fn progress(
     State(app): State<App>,
@@ -142,13 +141,14 @@ fn hundred() -> i64 {
 /// A run's steps in order.
 #[utoipa::path(get, path = "/v1/runs/{id}/steps", tag = "steps",
     params(("id" = String, Path), StepQuery), responses(
-    (status = 200, body = StepPage), (status = 404, description = "not_found", body = Problem),
+    (status = 200, body = StepPage),
 ))]
 pub async fn list(
     State(app): State<App>,
     RunPath(run): RunPath,
     Query(query): Query<StepQuery>,
 ) -> Result<Json<StepPage>, Refusal> {
+    range("after", query.after, (0, i64::MAX))?;
     range("limit", query.limit, PAGE)?;
     Ok(Json(app.store.steps(&run, query.after, query.limit).await?))
 }
@@ -165,7 +165,7 @@ pub struct WaitQuery {
 /// One step with its attempts and log.
 #[utoipa::path(get, path = "/v1/runs/{id}/steps/{seq}", tag = "steps",
     params(("id" = String, Path), ("seq" = i64, Path), WaitQuery), responses(
-    (status = 200, body = StepAnswer), (status = 404, description = "not_found", body = Problem),
+    (status = 200, body = StepAnswer),
 ))]
 pub async fn read(
     State(app): State<App>,

@@ -36,6 +36,7 @@ pub const TARGET_MAX: usize = 1_000;
 pub const QUESTION_MAX: usize = 1_000;
 pub const ERROR_MESSAGE_MAX: usize = 100_000;
 pub const ERROR_STACK_MAX: usize = 1_000_000;
+pub const IDEMPOTENCY_KEY_MAX: usize = 256;
 pub const LOG_LEVEL_MAX: usize = 20;
 pub const TTL_MS: (i64, i64) = (1_000, 3_600_000);
 pub const WAIT_MS: (i64, i64) = (0, 60_000);
@@ -129,12 +130,13 @@ fn links(links: &[Link]) -> Checked {
     at_most("links", links.len(), LINKS_MAX)?;
     links.iter().enumerate().try_for_each(|(i, link)| {
         name(&format!("links/{i}/label"), &link.label)?;
-        let web = link.url.starts_with("https://") || link.url.starts_with("http://");
-        match web && link.url.len() <= URL_MAX {
+        let path = format!("links/{i}/url");
+        text(&path, &link.url, 1, URL_MAX)?;
+        match link.is_web() {
             true => Ok(()),
             false => Err(Problem::invalid(
-                format!("links/{i}/url"),
-                "must start with http:// or https:// and have at most 2000 bytes",
+                path,
+                "must start with http:// or https://",
             )),
         }
     })
