@@ -8,6 +8,7 @@ from typing import Any
 
 from ._lease import Lease
 from ._state import Live
+from ._turn import Turn
 from ._wire import Wire
 
 _NOT = object()
@@ -21,7 +22,7 @@ class Core:
         # It was opened in an event loop, which no step may block.
         self.loops = loops
         # One fold and commit at a time: a patch is made from the state that it is applied to.
-        self.turn = threading.Lock()
+        self.turn = Turn()
         # Steps that a commit has begun in the same breath, by key, and what the store said.
         self._ahead: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self.drifted: list[str] = []

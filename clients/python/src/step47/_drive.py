@@ -7,6 +7,7 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ from ._current import inside
 from ._errors import LeaseLost
 from ._flow import Command, Do, Flow, Rest, Send
 from ._lease import Lease, clock
-from ._threads import threads
+from ._threads import pool_for
 from ._wire import Abort, Away, Reply
 
 T = TypeVar("T")
@@ -64,8 +65,7 @@ def _perform(command: Command) -> Any:
         else:
             time.sleep(command.seconds)
         return None
-    command.lock.acquire()
-    return None
+    return command.future.result()
 
 
 def _send(command: Send) -> Reply | Away:
@@ -134,15 +134,15 @@ async def _aperform(command: Command) -> Any:
         return await _ado(command)
     if isinstance(command, Rest):
         return await _arest(command)
-    return await _alock(command.lock)
+    return await _auntil(command.future)
 
 
 async def _asend(command: Send) -> Reply | Away:
-    abort = Abort()
+    abort, pool = Abort(), pool_for(command.request)
     if command.stoppable and command.lease is not None:
-        sent = threads.submit(_cuttable, command, command.lease, abort)
+        sent = pool.submit(_cuttable, command, command.lease, abort)
     else:
-        sent = threads.submit(command.wire.exchange, command.request, command.timeout, abort)
+        sent = pool.submit(command.wire.exchange, command.request, command.timeout, abort)
     try:
         return await asyncio.wrap_future(sent)
     except asyncio.CancelledError:
@@ -191,16 +191,10 @@ async def _ado(command: Do) -> Any:
     return task.result()
 
 
-async def _alock(lock: threading.Lock) -> None:
-    if lock.acquire(blocking=False):
-        return
-    taking = threads.submit(lock.acquire)
-    try:
-        await asyncio.wrap_future(taking)
-    except asyncio.CancelledError:
-        if not taking.cancel():
-            taking.add_done_callback(lambda _: lock.release())
-        raise
+async def _auntil(future: Future[None]) -> None:
+    if not future.done():
+        # Shielded: who else waits for it must not be cancelled with this one.
+        await asyncio.shield(asyncio.wrap_future(future))
 
 
 class _Wake:

@@ -7,8 +7,8 @@ rules of the protocol are flows; `_drive` carries them out, in a thread or in an
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Generator
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -60,13 +60,13 @@ class Do:
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
-    """Take the lock; the flow gives it back itself."""
+class Until:
+    """Wait for something that ends by itself."""
 
-    lock: threading.Lock
+    future: Future[None]
 
 
-Command: TypeAlias = Send | Rest | Do | Lock
+Command: TypeAlias = Send | Rest | Do | Until
 
 T = TypeVar("T")
 Flow: TypeAlias = Generator[Command, Any, T]

@@ -13,7 +13,7 @@ from . import _calls as calls
 from ._context import StepContext
 from ._core import Core
 from ._errors import EffectKnown, Held, LeaseLost, Left, Refused, ShapeError, StepError, StepFailed
-from ._flow import Flow, Lock, Rest, Send, ask
+from ._flow import Flow, Rest, Send, Until, ask
 from ._shape import decode, encode
 from ._state import Fold
 
@@ -135,16 +135,16 @@ def _attempt(core: Core, order: Order, answer: Json) -> Flow[tuple[bool, Any]]:
         if result is None:
             result = yield from order.work(step)
     except Exception as error:
-        yield from _flushed(core, step)
+        yield from step._told()
         return False, (yield from _fail(core, order, step, error, order.retryable(error)))
     except GeneratorExit:  # The event loop is gone: nothing more can be sent.
         raise
     except BaseException:
-        yield from _flushed(core, step)
+        yield from step._told()
         raise
     finally:
         step.close()
-    yield from _flushed(core, step)
+    yield from step._told()
     return True, (yield from _commit(core, order, step, result))
 
 
@@ -176,8 +176,9 @@ def fold_in(core: Core, given: Json, fold: Fold | None, result: Any) -> Flow[Non
 def _save(core: Core, seq: int, body: Json, fold: Fold | None, result: Any) -> Flow[None]:
     """One at a time, so that each patch is made from the state that it is applied to."""
     lease, live = core.lease, core.live
-    yield Lock(core.turn)
+    place = core.turn.queue()
     try:
+        yield Until(place)
         try:
             draft = live.fold(fold, result)
             if draft.patch:
@@ -191,7 +192,7 @@ def _save(core: Core, seq: int, body: Json, fold: Fold | None, result: Any) -> F
             raise
         live.settle(draft, answer["snapshot"])
     finally:
-        core.turn.release()
+        core.turn.leave(place)
     log.info("run %s: step %s, attempt %s: checkpoint saved", lease.run, seq, body["attempt"])
     if answer.get("signal"):
         lease.ask_to_stop(answer["signal"])
@@ -206,11 +207,6 @@ def _evidence(core: Core, seq: int, body: Json) -> Flow[None]:
     evidence, and operators see it."""
     body.pop("next", None)
     yield Send(core.wire, calls.commit(core.lease, seq, body), EVIDENCE_SECONDS)
-
-
-def _flushed(core: Core, step: StepContext) -> Flow[None]:
-    while not step.flushed and core.lease.held():
-        yield Rest(0.005, core.lease)
 
 
 def _fail(core: Core, order: Order, step: StepContext, error: Exception, retryable: bool) -> Flow[float]:
