@@ -20,6 +20,8 @@ from ._state import Fold
 log = logging.getLogger("step47")
 Json = dict[str, Any]
 
+# The answers to a begun step that let its work start.
+WORK = ("execute", "check")
 # How long one look at an open gate lasts.
 WAIT_MS = 30_000
 # How long a worker that lost its lease tries to tell what it has done.
@@ -95,6 +97,8 @@ def begin(core: Core, body: Json) -> Flow[Json]:
         try:
             answer = yield from ask(core.wire, calls.begin(core.lease, body), lease=core.lease)
             assert answer is not None
+            if answer["outcome"] in WORK:
+                core.lease.check()  # It may have run out while the answer was on its way.
         except BaseException:
             core.land()
             raise
@@ -104,7 +108,7 @@ def begin(core: Core, body: Json) -> Flow[Json]:
     if answer.get("drift"):
         core.drifted.append(key)
         log.warning("run %s: drift at step %s (%s): another input or reference than before", core.lease.run, seq, key)
-    if outcome in ("execute", "check"):
+    if outcome in WORK:
         return answer
     core.land()
     if outcome == "replay":
