@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from ._current import inside
 from ._errors import LeaseLost
-from ._flow import Command, Do, Flow, Rest, Send
+from ._flow import Command, Do, Flow, Rest, Send, Until
 from ._lease import Lease, clock
 from ._threads import pool_for
 from ._wire import Abort, Away, Reply
@@ -65,7 +65,9 @@ def _perform(command: Command) -> Any:
         else:
             time.sleep(command.seconds)
         return None
-    return command.future.result()
+    if isinstance(command, Until):
+        return command.future.result()
+    return drive(command.flow)
 
 
 def _send(command: Send) -> Reply | Away:
@@ -134,7 +136,9 @@ async def _aperform(command: Command) -> Any:
         return await _ado(command)
     if isinstance(command, Rest):
         return await _arest(command)
-    return await _auntil(command.future)
+    if isinstance(command, Until):
+        return await _auntil(command.future)
+    return await _awhole(command.flow)
 
 
 async def _asend(command: Send) -> Reply | Away:
@@ -195,6 +199,21 @@ async def _auntil(future: Future[None]) -> None:
     if not future.done():
         # Shielded: who else waits for it must not be cancelled with this one.
         await asyncio.shield(asyncio.wrap_future(future))
+
+
+async def _awhole(flow: Flow[T]) -> T:
+    task = asyncio.ensure_future(adrive(flow))
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is None:
+        return task.result()
+    with suppress(BaseException):  # The caller is gone, and what it holds has noted how this ended.
+        task.exception()
+    raise cancelled
 
 
 class _Wake:

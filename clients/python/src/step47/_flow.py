@@ -71,7 +71,15 @@ class Until:
     future: Future[None]
 
 
-Command: TypeAlias = Send | Rest | Do | Until
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Carry this out to its end, also when the caller is cancelled meanwhile: who stopped half way would not know
+    what the store has."""
+
+    flow: Flow[Any]
+
+
+Command: TypeAlias = Send | Rest | Do | Until | Whole
 
 T = TypeVar("T")
 Flow: TypeAlias = Generator[Command, Any, T]
@@ -124,6 +132,6 @@ def ask(
             raise Unreachable(f"{why}. Is the server running there? Set STEP47_URL to where it listens")
         if clock() >= silent:
             silent = clock() + TOLD
-            why = answer.why if isinstance(answer, Away) else answer.problem
-            log.warning("%s %s: sent again after %.0f s: %s", request.method, request.path, waited, why)
+            cause = answer.why if isinstance(answer, Away) else answer.problem
+            log.warning("%s %s: sent again after %.0f s: %s", request.method, request.path, waited, cause)
         yield Rest(pause, lease, stoppable)

@@ -26,7 +26,8 @@ _STOPPED: dict[str, type[Left]] = {"pause": Paused, "cancel": Cancelled, "proces
 def awake(clocks: Mapping[str, Any]) -> int | None:
     """The clock that goes on while the machine is suspended, as the store's does. On macOS that is CLOCK_MONOTONIC, and
     not `time.monotonic`; Windows has none."""
-    return clocks.get("CLOCK_BOOTTIME", clocks.get("CLOCK_MONOTONIC"))
+    found: int | None = clocks.get("CLOCK_BOOTTIME", clocks.get("CLOCK_MONOTONIC"))
+    return found
 
 
 _AWAKE = awake(vars(time))
@@ -89,10 +90,10 @@ class Lease:
         """Released or finished by us."""
         return self._hold is Hold.ENDED
 
-    def lose(self) -> None:
-        """The store has ended it."""
-        self._turn(Hold.HELD, Hold.LOST, "the store has ended it")
-        self._turn(Hold.ENDING, Hold.LOST, "the store has ended it")
+    def lose(self, why: str = "the store has ended it") -> None:
+        """Nothing more can be done under it. It may run on in the store until its term is over."""
+        self._turn(Hold.HELD, Hold.LOST, why)
+        self._turn(Hold.ENDING, Hold.LOST, why)
 
     def ending(self) -> bool:
         """Starts the last call under this lease."""

@@ -13,9 +13,9 @@ from . import _calls as calls
 from ._context import StepContext
 from ._core import Core
 from ._errors import EffectKnown, Held, LeaseLost, Left, Refused, ShapeError, StepError, StepFailed
-from ._flow import Flow, Rest, Send, Until, ask
+from ._flow import Flow, Rest, Send, Until, Whole, ask
 from ._shape import decode, encode
-from ._state import Fold
+from ._state import Draft, Fold
 
 log = logging.getLogger("step47")
 Json = dict[str, Any]
@@ -179,24 +179,37 @@ def fold_in(core: Core, given: Json, fold: Fold | None, result: Any) -> Flow[Non
 
 def _save(core: Core, seq: int, body: Json, fold: Fold | None, result: Any) -> Flow[None]:
     """One at a time, so that each patch is made from the state that it is applied to."""
-    lease, live = core.lease, core.live
-    place = core.turn.queue()
+    live, place = core.live, core.turn.queue()
     try:
         yield Until(place)
         try:
             draft = live.fold(fold, result)
-            if draft.patch:
-                body |= {"patch": draft.patch, "base": live.snapshot}
-            if not lease.held():
-                yield from _evidence(core, seq, body)
-                raise LeaseLost
-            answer = yield from ask(core.wire, calls.commit(lease, seq, body), lease=lease)
         except BaseException:
             live.forget()
             raise
-        live.settle(draft, answer["snapshot"])
+        if draft.patch:
+            body |= {"patch": draft.patch, "base": live.snapshot}
+        yield Whole(_settle(core, seq, body, draft))
     finally:
         core.turn.leave(place)
+
+
+def _settle(core: Core, seq: int, body: Json, draft: Draft) -> Flow[None]:
+    """Commits a change, and holds it for the state from then on."""
+    lease, live = core.lease, core.live
+    try:
+        if not lease.held():
+            yield from _evidence(core, seq, body)
+            raise LeaseLost
+        answer = yield from ask(core.wire, calls.commit(lease, seq, body), lease=lease)
+        if answer["snapshot"] != live.snapshot + ("patch" in body):
+            # A commit whose answer never came (the process was interrupted then) has changed the state.
+            lease.lose("its state is not the one that this worker has")
+            raise LeaseLost
+    except BaseException:
+        live.forget()
+        raise
+    live.settle(draft, answer["snapshot"])
     log.info("run %s: step %s, attempt %s: checkpoint saved", lease.run, seq, body["attempt"])
     if answer.get("signal"):
         lease.ask_to_stop(answer["signal"])
