@@ -203,17 +203,16 @@ async def _auntil(future: Future[None]) -> None:
 
 async def _awhole(flow: Flow[T]) -> T:
     task = asyncio.ensure_future(adrive(flow))
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is None:
-        return task.result()
-    with suppress(BaseException):  # The caller is gone, and what it holds has noted how this ended.
-        task.exception()
-    raise cancelled
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        while not task.done():
+            with suppress(asyncio.CancelledError):  # Once more: it changes nothing.
+                await asyncio.wait({task})
+        with suppress(BaseException):  # The caller is gone, and what it shares with others has noted how this ended.
+            task.exception()
+        raise
+    return task.result()
 
 
 class _Wake:

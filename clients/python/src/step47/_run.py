@@ -127,7 +127,7 @@ class Run(_Held[S]):
 
     def fail(self, kind: str, message: str) -> None:
         """Ends the run badly: an operator will look at it."""
-        drive(opening.fail(self._core, {"kind": kind, "message": message}))
+        drive(opening.fail(self._core, calls.error(kind, message)))
 
     def release(self) -> None:
         """Gives the run back as it is, for the next worker."""
@@ -178,7 +178,7 @@ class AsyncRun(_Held[S]):
 
     async def fail(self, kind: str, message: str) -> None:
         """See `Run.fail`."""
-        await adrive(opening.fail(self._core, {"kind": kind, "message": message}))
+        await adrive(opening.fail(self._core, calls.error(kind, message)))
 
     async def release(self) -> None:
         """See `Run.release`."""
@@ -264,7 +264,9 @@ class AsyncRunOpening(_Opening[S]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not isinstance(error, GeneratorExit):  # The event loop is gone: the lease runs out by itself.
+        if isinstance(error, GeneratorExit):  # The event loop is gone: nothing more can be sent.
+            self._core.lease.lose("its event loop has ended")
+        else:
             await adrive(self._settle(error))
 
 

@@ -254,14 +254,12 @@ def _held(body: Json, said: EffectKnown | None) -> bool:
 def told_of(error: BaseException) -> Json:
     """The error as the store records it."""
     if isinstance(error, StepFailed | Held):
-        stack = error.stack if isinstance(error, StepFailed) else None
-        return calls.given(kind=error.kind, message=error.message, stack=stack)
+        return calls.error(error.kind, error.message, error.stack if isinstance(error, StepFailed) else None)
     if isinstance(error, Refused):
-        return {"kind": error.code, "message": str(error)}
+        return calls.error(error.code, str(error))
     kind = error.kind if isinstance(error, StepError) else type(error).__qualname__
     stack = "".join(traceback.format_exception(error))
-    message = str(error) or type(error).__qualname__
-    return {"kind": kind[:200] or "error", "message": message[:100_000], "stack": stack[-100_000:]}
+    return calls.error(kind, str(error) or type(error).__qualname__, stack)
 
 
 def rest(core: Core, seconds: float) -> Flow[None]:
