@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import Counter
 from typing import Any
@@ -30,6 +31,14 @@ class Core:
         self._in_flight = 0
         self._leaving: Any = _NOT
         self._calls: Counter[str] = Counter()
+
+    def may_block(self, name: str, instead: str) -> None:
+        """Refuses a plain call in the event loop of this run: others may wait there for what it waits for."""
+        if self.loops and _in_loop():
+            raise TypeError(
+                f"{name} is a plain function, which would block the event loop of this run: "
+                f"{instead}, or call it as `await asyncio.to_thread({name}, …)`"
+            )
 
     def take_off(self) -> None:
         """A step is in flight, from before it begins until it has ended."""
@@ -78,3 +87,11 @@ class Core:
             self._calls[key] += 1
             times = self._calls[key]
         return key if times == 1 else f"{key}#{times}"
+
+
+def _in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
