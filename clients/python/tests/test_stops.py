@@ -251,6 +251,25 @@ def test_a_child_run_has_its_parent_and_its_result_is_a_step(server: Server, col
     assert [step["status"] for step in server.client.steps(run_id)] == ["committed", "committed"]
 
 
+def test_what_is_recorded_of_a_child_counts_although_it_goes_on(server: Server, colour: Colour, run_id: str) -> None:
+    async def agent() -> str:
+        async with colour.open(server, run_id) as run:
+            child = await colour.done(run.child("look", "looker"))
+            if server.status(child.id) == "pending":
+                with step47.run("looker", id=child.id, client=server.client) as looker:
+                    looker.fail("Lost", "nothing found")
+            with pytest.raises(step47.StepFailed) as failed:
+                await asyncio.wait_for(colour.done(child.result()), 60)
+            assert failed.value.kind == "child_failed"
+            await colour.done(run.release())
+            return str(child.id)
+
+    child = asyncio.run(agent())
+    server.decide(child, "resume")
+    assert server.status(child) == "ready"
+    assert asyncio.run(agent()) == child
+
+
 def test_a_run_opened_inside_a_step_is_a_child_of_that_step(server: Server, run_id: str) -> None:
     @step47.step
     def delegate() -> str:

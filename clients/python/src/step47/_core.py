@@ -27,6 +27,8 @@ class Core:
         # Steps that a commit has begun in the same breath, by key, and what the store said.
         self._ahead: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self.drifted: list[str] = []
+        # The keys of the steps that are settled, once somebody had to know.
+        self.settled: set[str] | None = None
         self._guard = threading.Lock()
         self._in_flight = 0
         self._leaving: Any = _NOT
