@@ -48,7 +48,7 @@ def test_open_gates_leave_the_threads_to_commits(server: Server, run_id: str) ->
         return 1
 
     async def agent() -> None:
-        async with step47.arun("test-agent", id=run_id, client=server.client) as run:
+        async with step47.arun("test-agent", id=run_id, client=server.client, ttl=120) as run:
             gate: asyncio.Future[step47.Answer[Any]] = asyncio.ensure_future(run.gate("ok", "Go on?"))
             await asyncio.to_thread(server.until_step, run_id, 1, "waiting")
             # Shorter than a look at a gate lasts.

@@ -12,6 +12,12 @@ from colours import Colour
 from server import Server, eventually
 
 import step47
+from step47._core import Core
+from step47._flow import Send
+from step47._lease import Lease, clock
+from step47._state import Live
+from step47._take import answered
+from step47._wire import Wire
 
 # Heartbeats come every third of it: signals reach a waiting agent soon, and a busy machine does not miss it.
 BEATING = 6.0
@@ -157,6 +163,14 @@ def test_a_gate_gives_the_run_back_while_nobody_answers(server: Server, colour: 
     server.decide(run_id, kind, step=1)
     answer = asyncio.run(agent())
     assert (answer.decision, answer.approved) == (kind, kind == "approve")
+
+
+def test_a_look_at_a_gate_is_over_before_the_lease_would_cut_it_off() -> None:
+    lease = Lease("r", 1, 30.0, clock())
+    core = Core(Wire("http://127.0.0.1:1", "t"), lease, {}, Live(dict, {}, 0), loops=False)
+    command = next(answered(core, 1))
+    assert isinstance(command, Send)
+    assert 10 < command.request.wait < command.timeout / 1.9
 
 
 def test_a_gate_waits_under_its_lease_until_somebody_wants_the_run_to_stop(

@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 # The answers to a begun step that let its work start.
 WORK = ("execute", "check")
-# How long one look at an open gate lasts.
+# How long one look at an open gate lasts, at most.
 WAIT_MS = 30_000
 # How long a worker that lost its lease tries to tell what it has done.
 EVIDENCE_SECONDS = 2.0
@@ -278,7 +278,8 @@ def answered(core: Core, seq: int) -> Flow[None]:
     while True:
         if lease.stop:
             raise (yield from leave(core, None, lease.stopped()))
-        look = calls.step(lease.run, seq, WAIT_MS)
+        # A look is cut off with the lease, so it is over well before.
+        look = calls.step(lease.run, seq, min(WAIT_MS, round(lease.left() * 500)))
         answer = yield from ask(core.wire, look, lease=lease, stoppable=True)
         if answer is not None and answer["step"]["status"] != "waiting":
             return
