@@ -8,7 +8,7 @@ import pytest
 
 import step47
 from step47._backoff import Backoff, pause
-from step47._lease import Lease, clock, margin
+from step47._lease import Lease, awake, clock, margin
 
 
 def lease(left: float) -> Lease:
@@ -72,3 +72,8 @@ def test_pauses_double_up_to_a_limit_and_never_shrink_below_half() -> None:
     assert [pause(0, 0.0), pause(0, 1.0), pause(3, 1.0), pause(99, 0.0), pause(99, 1.0)] == [0.05, 0.1, 0.8, 2.5, 5.0]
     assert Backoff().next(7.0) == 7.0
     assert Backoff().next(1e9) == 60.0
+
+
+def test_the_clock_goes_on_while_the_machine_is_suspended() -> None:
+    linux, mac, windows = {"CLOCK_BOOTTIME": 7, "CLOCK_MONOTONIC": 1}, {"CLOCK_MONOTONIC": 6}, dict[str, int]()
+    assert [awake(clocks) for clocks in (linux, mac, windows)] == [7, 6, None]

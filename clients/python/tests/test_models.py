@@ -4,6 +4,8 @@ package."""
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 from types import SimpleNamespace
 from typing import Any
 
@@ -120,3 +122,56 @@ def test_a_stream_is_refused_inside_a_run_and_plain_outside(server: Server, run_
         with pytest.raises(TypeError, match="use create"):
             client.messages.stream()
     assert client.chat.completions.create(**QUESTION).model == "m-1"
+
+
+def test_a_stream_inside_a_step_is_the_steps_own_and_not_counted(server: Server, run_id: str) -> None:
+    class Streams(Fake):
+        def _chat(self, **asked: Any) -> Any:
+            return iter(["an", "swer"])
+
+    class AsyncStreams(Streams):
+        def __init__(self) -> None:
+            super().__init__()
+            self.chat = SimpleNamespace(completions=SimpleNamespace(create=self._achat))
+
+        async def _achat(self, **asked: Any) -> Any:
+            return self._chat(**asked)
+
+    client: Any = step47.wrap(Streams())
+    aclient: Any = step47.wrap(AsyncStreams())
+
+    @step47.step
+    def think() -> str:
+        return "".join(client.chat.completions.create(**QUESTION, stream=True))
+
+    @step47.step
+    async def athink() -> str:
+        return "".join(await aclient.chat.completions.create(**QUESTION, stream=True))
+
+    async def agent() -> str:
+        async with step47.arun("test-agent", id=f"{run_id}-async", client=server.client):
+            return await athink()
+
+    with step47.run("test-agent", id=run_id, client=server.client):
+        assert think() == "answer"
+    assert asyncio.run(agent()) == "answer"
+
+
+def test_a_plain_client_does_not_block_an_event_loop(server: Server, run_id: str) -> None:
+    client: Any = step47.wrap(Fake())
+
+    async def agent() -> Any:
+        async with step47.arun("test-agent", id=run_id, client=server.client):
+            with pytest.raises(TypeError, match=r"asynchronous client instead, or call it as `await asyncio.to_thread"):
+                client.chat.completions.create(**QUESTION)
+            return await asyncio.to_thread(client.chat.completions.create, **QUESTION)
+
+    assert asyncio.run(agent()).model == "m-1"
+    assert len(server.client.steps(run_id)) == 1
+
+
+def test_a_recorded_answer_can_be_copied() -> None:
+    record = step47.Record({"model": "m-1", "choices": [{"text": "hi"}]})
+    for copied in (copy.copy(record), copy.deepcopy(record), pickle.loads(pickle.dumps(record))):
+        assert copied == record
+        assert copied.choices[0].text == "hi"

@@ -12,6 +12,12 @@ from colours import Colour
 from server import Server, eventually
 
 import step47
+from step47._core import Core
+from step47._flow import Send
+from step47._lease import Lease, clock
+from step47._state import Live
+from step47._take import answered
+from step47._wire import Wire
 
 # Heartbeats come every third of it: signals reach a waiting agent soon, and a busy machine does not miss it.
 BEATING = 6.0
@@ -159,6 +165,14 @@ def test_a_gate_gives_the_run_back_while_nobody_answers(server: Server, colour: 
     assert (answer.decision, answer.approved) == (kind, kind == "approve")
 
 
+def test_a_look_at_a_gate_is_over_before_the_lease_would_cut_it_off() -> None:
+    lease = Lease("r", 1, 30.0, clock())
+    core = Core(Wire("http://127.0.0.1:1", "t"), lease, {}, Live(dict, {}, 0), loops=False)
+    command = next(answered(core, 1))
+    assert isinstance(command, Send)
+    assert 10 < command.request.wait < command.timeout / 1.9
+
+
 def test_a_gate_waits_under_its_lease_until_somebody_wants_the_run_to_stop(
     server: Server, colour: Colour, run_id: str
 ) -> None:
@@ -249,6 +263,25 @@ def test_a_child_run_has_its_parent_and_its_result_is_a_step(server: Server, col
     assert result == {"found": "x"}
     assert server.client.run(child)["parent"] == {"run": run_id, "seq": 1}
     assert [step["status"] for step in server.client.steps(run_id)] == ["committed", "committed"]
+
+
+def test_what_is_recorded_of_a_child_counts_although_it_goes_on(server: Server, colour: Colour, run_id: str) -> None:
+    async def agent() -> str:
+        async with colour.open(server, run_id) as run:
+            child = await colour.done(run.child("look", "looker"))
+            if server.status(child.id) == "pending":
+                with step47.run("looker", id=child.id, client=server.client) as looker:
+                    looker.fail("Lost", "nothing found")
+            with pytest.raises(step47.StepFailed) as failed:
+                await asyncio.wait_for(colour.done(child.result()), 60)
+            assert failed.value.kind == "child_failed"
+            await colour.done(run.release())
+            return str(child.id)
+
+    child = asyncio.run(agent())
+    server.decide(child, "resume")
+    assert server.status(child) == "ready"
+    assert asyncio.run(agent()) == child
 
 
 def test_a_run_opened_inside_a_step_is_a_child_of_that_step(server: Server, run_id: str) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import signal
+import sys
 import threading
 from typing import Any
 
@@ -67,6 +69,19 @@ def test_a_killed_workers_runs_go_to_the_next(server: Server, colour: Colour, ru
     assert signed(server, f"agent-{run_id}") == [f"{run_id} {n}" for n in range(3)]
 
 
+def test_a_second_signal_ends_it_at_once(server: Server, colour: Colour, run_id: str) -> None:
+    server.client.create(f"agent-{run_id}", id=run_id)
+    worker = start(server, "workers.py", colour.name, f"agent-{run_id}", str(server.folder), "1")
+    eventually("it is inside a step", lambda: f"{run_id} 1" in signed(server, f"agent-{run_id}"))
+    worker.send_signal(signal.SIGINT)
+    assert worker.stdout
+    assert any("asked to end" in line for line in worker.stdout), "the first signal was heard"
+    worker.send_signal(signal.SIGINT)
+    worker.communicate()
+    assert worker.returncode == -signal.SIGINT
+    assert server.status(run_id) == "running", "nobody had time to say goodbye"
+
+
 def test_plain_and_asynchronous_agents_share_a_worker(server: Server, run_id: str) -> None:
     worker = step47.Worker(server.client, concurrency=3)
 
@@ -117,3 +132,51 @@ def test_a_worker_with_a_wrong_token_says_so(server: Server) -> None:
     worker.agent("any")(lambda run: None)
     with pytest.raises(step47.Refused, match="STEP47_TOKEN"):
         worker.run()
+
+
+def test_a_worker_whose_task_is_cancelled_leaves_its_runs_between_two_steps(server: Server, run_id: str) -> None:
+    worker = step47.Worker(server.client)
+
+    @step47.step(key="{n}")
+    async def work(n: int) -> int:
+        return n
+
+    @worker.agent(run_id)
+    async def endless(run: step47.AsyncRun[dict[str, Any]]) -> None:
+        for n in itertools.count():
+            await work(n)
+
+    async def agent() -> None:
+        task = asyncio.ensure_future(worker.arun())
+        await asyncio.to_thread(server.client.create, run_id, id=run_id)
+        await asyncio.to_thread(server.until_step, run_id, 2, "committed")
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 30)
+
+    asyncio.run(agent())
+    assert server.status(run_id) == "ready"
+
+
+def test_an_agent_that_ends_its_process_fails_its_run_and_the_worker_goes_on(
+    server: Server, colour: Colour, run_id: str
+) -> None:
+    worker, called = step47.Worker(server.client), list[str]()
+
+    def exits(run: Any) -> None:
+        called.append(run.id)
+        sys.exit("enough")
+
+    async def aexits(run: Any) -> None:
+        exits(run)
+
+    worker.agent(run_id)(exits if colour.name == "plain" else aexits)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    for run in (run_id, f"{run_id}-next"):
+        server.client.create(run_id, id=run)
+        server.until_status(run, "failed")
+        assert server.client.run(run)["error"]["kind"] == "SystemExit"
+    worker.stop()
+    thread.join(30)
+    assert called == [run_id, f"{run_id}-next"]

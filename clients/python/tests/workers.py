@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ import step47
 
 colour, agent, where, concurrency = sys.argv[1:]
 folder = Path(where)
+logging.basicConfig(level=logging.INFO)
 worker = step47.Worker(concurrency=int(concurrency), ttl=60)
 
 

@@ -6,6 +6,7 @@ together. When the agent starts again, after a crash or on another machine, it r
 steps that are committed return what is recorded, and the first one that is not is where the work goes on.
 """
 
+from ._child import AsyncChild, Child
 from ._client import Client
 from ._context import StepContext, current
 from ._errors import (
@@ -27,7 +28,7 @@ from ._errors import (
 )
 from ._gates import Answer
 from ._models import Record, wrap
-from ._run import AsyncChild, AsyncRun, AsyncRunOpening, Child, Run, RunOpening, arun, run
+from ._run import AsyncRun, AsyncRunOpening, Run, RunOpening, arun, run
 from ._step import Bound, Effect, Ref, Retry, Step, aeach, each, step
 from ._worker import Worker
 

@@ -16,6 +16,17 @@ def given(**fields: Any) -> Json:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+def error(kind: str, message: str, stack: str | None = None) -> Json:
+    """An error as the store takes it, whatever its text holds: the head of a message, the end of a stack."""
+    kept = None if stack is None else _legible(stack)[-100_000:]
+    return given(kind=_legible(kind)[:200] or "error", message=_legible(message)[:100_000], stack=kept)
+
+
+def _legible(text: str) -> str:
+    """Half characters (of a file name, of a broken answer) and NUL are shown, as `\\udc80`: the store refuses them."""
+    return text.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
+
+
 def at(run: str, *rest: object) -> str:
     """The path of a run, or of something in it."""
     return "/".join(["/v1/runs", quote(run, safe=""), *map(str, rest)])

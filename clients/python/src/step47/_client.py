@@ -10,7 +10,7 @@ from ._drive import drive
 from ._errors import SetupError
 from ._flow import PATIENCE, ask
 from ._shape import encode
-from ._wire import Request, Wire
+from ._wire import BODY_MAX, Request, Wire
 
 Json = dict[str, Any]
 DEFAULT_URL = "http://127.0.0.1:3047"
@@ -20,16 +20,24 @@ class Client:
     """A server and a token for it. Safe to share between threads, and never shows its token.
 
     `url` defaults to `STEP47_URL`, then to `http://127.0.0.1:3047`; `token` to `STEP47_TOKEN`. `patience`: for how many
-    seconds a request is sent again while the server is away; under a lease, its end is the limit.
+    seconds a request is sent again while the server is away; under a lease, its end is the limit. `body_max`: the most
+    bytes in a request, where the server is set up for more than 32 MiB.
     """
 
-    def __init__(self, url: str | None = None, token: str | None = None, *, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        patience: float = PATIENCE,
+        body_max: int = BODY_MAX,
+    ) -> None:
         token = token or os.environ.get("STEP47_TOKEN")
         if not token:
             raise SetupError(
                 "there is no token: set STEP47_TOKEN to what `step47 token create --role agent --name NAME` prints"
             )
-        self.wire = Wire(url or os.environ.get("STEP47_URL") or DEFAULT_URL, token)
+        self.wire = Wire(url or os.environ.get("STEP47_URL") or DEFAULT_URL, token, body_max)
         self.patience = patience
 
     def __repr__(self) -> str:

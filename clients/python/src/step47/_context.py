@@ -7,14 +7,14 @@ import logging
 import threading
 import uuid
 from collections import deque
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _calls as calls
 from ._current import step_here
 from ._drive import drive
 from ._errors import LeaseLost, Step47Error
-from ._flow import ask
+from ._flow import Flow, Until, ask
 from ._shape import decode, encode
 from ._threads import threads
 from ._wire import Request
@@ -114,13 +114,13 @@ class StepContext:
 
     def flush(self) -> None:
         """Waits until all that was told has been sent."""
-        if self._telling:
-            wait([self._telling])
+        drive(self._told())
 
-    @property
-    def flushed(self) -> bool:
-        """Whether all that was told has been sent."""
-        return self._telling is None or self._telling.done()
+    def _told(self) -> Flow[None]:
+        """The same as part of a flow. It ends with the lease at the latest: then nothing more is sent."""
+        telling = self._telling
+        if telling:
+            yield Until(telling)
 
     def _tell(self, request: Request) -> None:
         """Never fails the work: what is told here is for people who watch. But work whose lease is lost ends here."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import Counter
 from typing import Any
 
 from ._lease import Lease
 from ._state import Live
+from ._turn import Turn
 from ._wire import Wire
 
 _NOT = object()
@@ -21,14 +23,24 @@ class Core:
         # It was opened in an event loop, which no step may block.
         self.loops = loops
         # One fold and commit at a time: a patch is made from the state that it is applied to.
-        self.turn = threading.Lock()
+        self.turn = Turn()
         # Steps that a commit has begun in the same breath, by key, and what the store said.
         self._ahead: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self.drifted: list[str] = []
+        # The keys of the steps that are settled, once somebody had to know.
+        self.settled: set[str] | None = None
         self._guard = threading.Lock()
         self._in_flight = 0
         self._leaving: Any = _NOT
         self._calls: Counter[str] = Counter()
+
+    def may_block(self, name: str, instead: str) -> None:
+        """Refuses a plain call in the event loop of this run: others may wait there for what it waits for."""
+        if self.loops and _in_loop():
+            raise TypeError(
+                f"{name} is a plain function, which would block the event loop of this run: "
+                f"{instead}, or call it as `await asyncio.to_thread({name}, …)`"
+            )
 
     def take_off(self) -> None:
         """A step is in flight, from before it begins until it has ended."""
@@ -77,3 +89,11 @@ class Core:
             self._calls[key] += 1
             times = self._calls[key]
         return key if times == 1 else f"{key}#{times}"
+
+
+def _in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

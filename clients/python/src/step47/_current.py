@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -15,23 +13,27 @@ run_here: ContextVar[Core | None] = ContextVar("step47_run", default=None)
 step_here: ContextVar[StepContext | None] = ContextVar("step47_step", default=None)
 
 
-@contextmanager
-def inside(step: StepContext) -> Iterator[None]:
-    """Inside one step's work. The run is set too: the caller may be a thread that never heard of it."""
-    run_token, step_token = run_here.set(step.core), step_here.set(step)
-    try:
-        yield
-    finally:
+class Here:
+    """Sets which run and step the code is inside of. No generator: the collector would close one in another context."""
+
+    def __init__(self, core: Core | None, step: StepContext | None) -> None:
+        self._core, self._step = core, step
+
+    def __enter__(self) -> None:
+        # The run is set in a step too: the caller may be a thread that never heard of it.
+        self._tokens = run_here.set(self._core), step_here.set(self._step)
+
+    def __exit__(self, *_: object) -> None:
+        run_token, step_token = self._tokens
         step_here.reset(step_token)
         run_here.reset(run_token)
 
 
-@contextmanager
-def within(core: Core) -> Iterator[None]:
+def inside(step: StepContext) -> Here:
+    """Inside one step's work."""
+    return Here(step.core, step)
+
+
+def within(core: Core) -> Here:
     """Inside a run, between two steps."""
-    run_token, step_token = run_here.set(core), step_here.set(None)
-    try:
-        yield
-    finally:
-        step_here.reset(step_token)
-        run_here.reset(run_token)
+    return Here(core, None)

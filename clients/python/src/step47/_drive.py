@@ -7,14 +7,15 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from ._current import inside
 from ._errors import LeaseLost
-from ._flow import Command, Do, Flow, Rest, Send
+from ._flow import Command, Do, Flow, Rest, Send, Until
 from ._lease import Lease, clock
-from ._threads import threads
+from ._threads import pool_for
 from ._wire import Abort, Away, Reply
 
 T = TypeVar("T")
@@ -64,8 +65,9 @@ def _perform(command: Command) -> Any:
         else:
             time.sleep(command.seconds)
         return None
-    command.lock.acquire()
-    return None
+    if isinstance(command, Until):
+        return command.future.result()
+    return drive(command.flow)
 
 
 def _send(command: Send) -> Reply | Away:
@@ -134,15 +136,17 @@ async def _aperform(command: Command) -> Any:
         return await _ado(command)
     if isinstance(command, Rest):
         return await _arest(command)
-    return await _alock(command.lock)
+    if isinstance(command, Until):
+        return await _auntil(command.future)
+    return await _awhole(command.flow)
 
 
 async def _asend(command: Send) -> Reply | Away:
-    abort = Abort()
+    abort, pool = Abort(), pool_for(command.request)
     if command.stoppable and command.lease is not None:
-        sent = threads.submit(_cuttable, command, command.lease, abort)
+        sent = pool.submit(_cuttable, command, command.lease, abort)
     else:
-        sent = threads.submit(command.wire.exchange, command.request, command.timeout, abort)
+        sent = pool.submit(command.wire.exchange, command.request, command.timeout, abort)
     try:
         return await asyncio.wrap_future(sent)
     except asyncio.CancelledError:
@@ -191,16 +195,24 @@ async def _ado(command: Do) -> Any:
     return task.result()
 
 
-async def _alock(lock: threading.Lock) -> None:
-    if lock.acquire(blocking=False):
-        return
-    taking = threads.submit(lock.acquire)
+async def _auntil(future: Future[None]) -> None:
+    if not future.done():
+        # Shielded: who else waits for it must not be cancelled with this one.
+        await asyncio.shield(asyncio.wrap_future(future))
+
+
+async def _awhole(flow: Flow[T]) -> T:
+    task = asyncio.ensure_future(adrive(flow))
     try:
-        await asyncio.wrap_future(taking)
+        await asyncio.wait({task})
     except asyncio.CancelledError:
-        if not taking.cancel():
-            taking.add_done_callback(lambda _: lock.release())
+        while not task.done():
+            with suppress(asyncio.CancelledError):  # Once more: it changes nothing.
+                await asyncio.wait({task})
+        with suppress(BaseException):  # The caller is gone, and what it shares with others has noted how this ended.
+            task.exception()
         raise
+    return task.result()
 
 
 class _Wake:

@@ -1,17 +1,15 @@
-"""What a run does beside its own work: ask a person, sleep, mark a phase, start another run and wait for it."""
+"""What a run does beside its own work: ask a person, sleep, mark a phase."""
 
 from __future__ import annotations
 
 import datetime
-import hashlib
-import re
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from . import _calls as calls
 from ._context import StepContext
 from ._core import Core
-from ._errors import Asleep, ShapeError, Step47Error, StepError, Waiting
+from ._errors import Asleep, ShapeError, Step47Error, Waiting
 from ._flow import Flow, ask
 from ._shape import decode, encode
 from ._state import Fold
@@ -103,48 +101,6 @@ def milestone(core: Core, key: str, name: str) -> Flow[None]:
 def _nothing(_: StepContext) -> Flow[None]:
     return
     yield
-
-
-def child_id(run: str, key: str) -> str:
-    """The same each time the agent comes by, and a run id whatever the key holds."""
-    plain = f"{run}:{key}"
-    if re.fullmatch(r"[A-Za-z0-9._:-]{1,128}", plain):
-        return plain
-    return f"{run[:80]}:{hashlib.sha256(key.encode()).hexdigest()[:32]}"
-
-
-def start_child(core: Core, key: str, create: Json) -> Flow[str]:
-    """Creates a run that has this one as its parent; a worker of its agent takes it up."""
-
-    def create_it(step: StepContext) -> Flow[str]:
-        parent = {"run": core.lease.run, "seq": step.seq}
-        made = yield from ask(core.wire, calls.create({**create, "parent": parent}), lease=core.lease)
-        return str(made["run"]["id"])
-
-    body = calls.given(key=key, name=f"start {create['agent']}", input=create.get("input"))
-    return (yield from take(core, Order(body, create_it, str)))  # type: ignore[no-any-return]
-
-
-def child_result(core: Core, key: str, run: str, kind: Any) -> Flow[Any]:
-    """Waits until a child run has ended, and records its result as a step of this one."""
-    pause = 0.1
-    while (yield from _ended(core, run)) is None:
-        yield from rest(core, pause)
-        pause = min(pause * 2, 5.0)
-
-    def read(_: StepContext) -> Flow[Any]:
-        ended = yield from _ended(core, run)
-        if ended is None or ended["status"] != "done":
-            status = ended["status"] if ended else "running again"
-            raise StepError(f"the child run {run} is {status}", kind=f"child_{status}", retryable=False)
-        return ended.get("result")
-
-    return (yield from take(core, Order({"key": key, "name": "wait for child", "input": run}, read, kind)))
-
-
-def _ended(core: Core, run: str) -> Flow[Json | None]:
-    detail = (yield from ask(core.wire, calls.run(run), lease=core.lease))["run"]
-    return detail if detail["status"] in ("done", "failed", "cancelled") else None
 
 
 def planned(plan: Any) -> list[Json]:

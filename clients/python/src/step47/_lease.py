@@ -10,9 +10,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Literal
+from typing import Any, Literal
 
 from ._errors import Cancelled, Interrupted, LeaseLost, Left, Paused
 
@@ -22,13 +22,20 @@ Stop = Literal["pause", "cancel", "process"]
 
 _STOPPED: dict[str, type[Left]] = {"pause": Paused, "cancel": Cancelled, "process": Interrupted}
 
-# Where there is one, the clock that goes on while the machine is suspended: the store's does, too.
-_BOOT = getattr(time, "CLOCK_BOOTTIME", None)
+
+def awake(clocks: Mapping[str, Any]) -> int | None:
+    """The clock that goes on while the machine is suspended, as the store's does. On macOS that is CLOCK_MONOTONIC, and
+    not `time.monotonic`; Windows has none."""
+    found: int | None = clocks.get("CLOCK_BOOTTIME", clocks.get("CLOCK_MONOTONIC"))
+    return found
+
+
+_AWAKE = awake(vars(time))
 
 
 def clock() -> float:
     """Seconds that only grow."""
-    return time.monotonic() if _BOOT is None else time.clock_gettime(_BOOT)
+    return time.monotonic() if _AWAKE is None else time.clock_gettime(_AWAKE)
 
 
 def margin(ttl: float) -> float:
@@ -83,10 +90,10 @@ class Lease:
         """Released or finished by us."""
         return self._hold is Hold.ENDED
 
-    def lose(self) -> None:
-        """The store has ended it."""
-        self._turn(Hold.HELD, Hold.LOST, "the store has ended it")
-        self._turn(Hold.ENDING, Hold.LOST, "the store has ended it")
+    def lose(self, why: str = "the store has ended it") -> None:
+        """Nothing more can be done under it. It may run on in the store until its term is over."""
+        self._turn(Hold.HELD, Hold.LOST, why)
+        self._turn(Hold.ENDING, Hold.LOST, why)
 
     def ending(self) -> bool:
         """Starts the last call under this lease."""

@@ -48,6 +48,8 @@ class Record(Mapping[str, Any]):
         self._fields = fields
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # What `copy` and `pickle` look for, also before there are any fields.
+            raise AttributeError(name)
         try:
             return _view(self._fields[name])
         except KeyError:
@@ -99,7 +101,7 @@ def wrap(
     - `asynchronous`: whether the client's calls are awaited, where that cannot be seen.
 
     Answers are the provider's own classes where its package is installed, else a `Record` with the same fields. A
-    streamed answer cannot be recorded: inside a run it is refused.
+    streamed answer cannot be recorded: inside a run it is refused, inside a step it is not counted.
     """
     return typing.cast("C", _Wrapped(client, (), _Rules(prices, key, asynchronous), client))
 
@@ -135,9 +137,7 @@ class _Wrapped:
                 if core is None:
                     return await create(**arguments)
                 if step is not None:
-                    answer = await create(**arguments)
-                    model.count(step, arguments, plain(answer))
-                    return answer
+                    return model.counted(step, arguments, await create(**arguments))
                 return model.answer(await adrive(take(core, model.order(core.numbered, arguments))))
 
             return acall
@@ -147,9 +147,8 @@ class _Wrapped:
             if core is None:
                 return create(**arguments)
             if step is not None:
-                answer = create(**arguments)
-                model.count(step, arguments, plain(answer))
-                return answer
+                return model.counted(step, arguments, create(**arguments))
+            core.may_block(".".join(path), "wrap the provider's asynchronous client instead")
             return model.answer(drive(take(core, model.order(core.numbered, arguments))))
 
         return call
@@ -189,6 +188,12 @@ class _Model:
         if arguments.get("model"):
             body["tool"] = str(arguments["model"])
         return Order(body, work)
+
+    def counted(self, step: StepContext, arguments: Json, answer: Any) -> Any:
+        """The answer to a call inside a step, which counts it. Of a stream, the step itself can say it."""
+        if not arguments.get("stream"):
+            self.count(step, arguments, plain(answer))
+        return answer
 
     def count(self, step: StepContext, arguments: Json, answer: Any) -> None:
         """Adds the tokens and the cost of an answer to its step."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from asyncio import CancelledError
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +23,8 @@ Json = dict[str, Any]
 
 # How often a held lease is looked at while its holder may be dead.
 LOOK = 0.5
+# Refusals of what is sent, not of when.
+UNFIT = ("invalid", "malformed", "too_large")
 
 
 def open_run(wire: Wire, create: Json, lease: Json, kind: Any, patience: float, *, loops: bool) -> Flow[Core]:
@@ -67,7 +70,7 @@ def start(wire: Wire, answer: Json, asked: float, ttl: float, kind: Any, *, loop
         live = Live(kind, answer["state"], answer["snapshot"])
     except ShapeError as why:
         # Released, it would be handed out for ever; failed, an operator sees what is wrong.
-        body = {"outcome": "failed", "error": {"kind": "shape", "message": str(why)}}
+        body = {"outcome": "failed", "error": calls.error("shape", str(why))}
         yield from ask(wire, calls.finish(lease, body), lease=lease)
         lease.ending()
         lease.ended()
@@ -91,17 +94,36 @@ def fail(core: Core, error: Json) -> Flow[None]:
     log.error("run %s: failed: %s: %s", core.lease.run, error["kind"], error["message"])
 
 
-def settle(core: Core, error: BaseException | None, result: Any = None) -> Flow[None]:
+def settle(core: Core, error: BaseException | None, result: Any = None, *, goes_on: bool = False) -> Flow[None]:
     """Ends or releases the run as the agent's function ended: a result finishes it, an exception fails it, and what
-    only stopped here leaves it for the next worker."""
+    only stopped here leaves it for the next worker. `goes_on`: the process does, whatever this run ended with."""
+    try:
+        yield from _end(core, error, result, goes_on)
+    except GeneratorExit:  # The event loop is gone: nothing more can be sent.
+        core.lease.lose("its event loop has ended")
+        raise
+    except BaseException:
+        yield from _abandon(core)
+        raise
+
+
+def settle_quietly(core: Core, error: BaseException, *, goes_on: bool = False) -> Flow[None]:
+    """The same where the agent's own error is on its way: what goes wrong here must not hide it."""
+    try:
+        yield from settle(core, error, goes_on=goes_on)
+    except (Exception, Left) as why:
+        log.warning("run %s: its end was not recorded: %s", core.lease.run, why)
+
+
+def _end(core: Core, error: BaseException | None, result: Any, goes_on: bool) -> Flow[None]:
     if error is None:
         if not core.lease.given_back:  # An agent may have finished by itself.
-            yield from finish(core, result)
+            yield from _finish_or_fail(core, result)
         return
     causes = list(_causes(error))
     if core.lease.over or any(isinstance(cause, LeaseLost) for cause in causes):
         return
-    if not all(isinstance(cause, Exception) for cause in causes):
+    if any(_leaves(cause, goes_on) for cause in causes):
         # Paused, asleep, interrupted: what is in flight has crashed, and the run goes on later.
         yield from release(core)
         return
@@ -114,14 +136,30 @@ def settle(core: Core, error: BaseException | None, result: Any = None) -> Flow[
         yield from release(core)
 
 
-def settle_quietly(core: Core, error: BaseException, result: Any = None) -> Flow[None]:
-    """The same where the agent's own error is on its way: what goes wrong here must not hide it."""
+def _finish_or_fail(core: Core, result: Any) -> Flow[None]:
+    """A result that cannot be recorded is the agent's error, and would be the same in its next life."""
     try:
-        yield from settle(core, error, result)
-    except Exception as why:
-        log.warning("run %s: its end was not recorded: %s", core.lease.run, why)
-    except Left as why:
-        log.warning("run %s: its end was not recorded: %s", core.lease.run, why)
+        yield from finish(core, result)
+    except (ShapeError, Refused) as why:
+        if isinstance(why, Refused) and why.code not in UNFIT:
+            raise
+        yield from fail(core, told_of(why))
+
+
+def _leaves(cause: BaseException, goes_on: bool) -> bool:
+    """Whether the run goes on elsewhere after this. `sys.exit()` ends a process; in one that goes on, it would be the
+    same again with every worker that takes the run."""
+    return isinstance(cause, Left | CancelledError) if goes_on else not isinstance(cause, Exception)
+
+
+def _abandon(core: Core) -> Flow[None]:
+    """The end was not recorded. Held on to, the run would be kept from everybody for as long as this process lives."""
+    try:
+        yield from release(core)
+    except (Exception, Left) as why:
+        log.warning("run %s: it was not released: %s", core.lease.run, why)
+    finally:
+        core.lease.lose("its end was not recorded")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

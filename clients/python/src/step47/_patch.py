@@ -65,26 +65,30 @@ def _diff_objects(old: dict[str, Any], new: dict[str, Any], path: str, ops: list
 
 
 def _diff_lists(old: list[Any], new: list[Any], path: str, ops: list[Op]) -> None:
+    # From the end to the start, so that no operation moves the place of a later one.
+    for i1, i2, j1, j2 in reversed(changed(old, new)):
+        paired = min(i2 - i1, j2 - j1)
+        for index in range(i2 - 1, i1 + paired - 1, -1):
+            ops.append({"op": "remove", "path": f"{path}/{index}"})
+        for offset, value in enumerate(new[j1 + paired : j2]):
+            ops.append({"op": "add", "path": f"{path}/{i1 + paired + offset}", "value": value})
+        for offset in range(paired):
+            _diff(old[i1 + offset], new[j1 + offset], f"{path}/{i1 + offset}", ops)
+
+
+def changed(old: list[Any], new: list[Any]) -> list[tuple[int, int, int, int]]:
+    """The stretches of two lists that differ: from, to in `old`; from, to in `new`. What is between them is equal."""
     start, shorter = 0, min(len(old), len(new))
     while start < shorter and same(old[start], new[start]):
         start += 1
     tail = 0
     while tail < shorter - start and same(old[-1 - tail], new[-1 - tail]):
         tail += 1
-    before, after = old[start : len(old) - tail], new[start : len(new) - tail]
-    # From the end to the start, so that no operation moves the place of a later one.
-    for i1, i2, j1, j2 in reversed(_changed(before, after)):
-        paired = min(i2 - i1, j2 - j1)
-        for index in range(i2 - 1, i1 + paired - 1, -1):
-            ops.append({"op": "remove", "path": f"{path}/{start + index}"})
-        for offset, value in enumerate(after[j1 + paired : j2]):
-            ops.append({"op": "add", "path": f"{path}/{start + i1 + paired + offset}", "value": value})
-        for offset in range(paired):
-            _diff(before[i1 + offset], after[j1 + offset], f"{path}/{start + i1 + offset}", ops)
+    stretches = _aligned(old[start : len(old) - tail], new[start : len(new) - tail])
+    return [(start + i1, start + i2, start + j1, start + j2) for i1, i2, j1, j2 in stretches]
 
 
-def _changed(before: list[Any], after: list[Any]) -> list[tuple[int, int, int, int]]:
-    """The stretches that differ: from, to in `before`; from, to in `after`."""
+def _aligned(before: list[Any], after: list[Any]) -> list[tuple[int, int, int, int]]:
     if not before or not after or len(before) * len(after) > ALIGNED_MAX:
         return [(0, len(before), 0, len(after))]
     one, other = ([json.dumps(item, sort_keys=True) for item in items] for items in (before, after))

@@ -9,8 +9,10 @@ from types import TracebackType
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from . import _calls as calls
+from . import _child as children
 from . import _gates as gates
 from . import _open as opening
+from ._child import AsyncChild, Child
 from ._client import Client
 from ._core import Core
 from ._current import step_here, within
@@ -118,8 +120,8 @@ class Run(_Held[S]):
     def child(self, key: str, agent: str, *, id: str | None = None, **fields: Any) -> Child:  # noqa: A002
         """Starts another run with this one as its parent, once; a worker of that agent takes it up. The other fields
         are those of `step47.run`: `input`, `title`, `labels`, …"""
-        create = _create(agent, id or gates.child_id(self.id, key), fields)
-        return Child(self._core, key, drive(gates.start_child(self._core, key, create)))
+        create = _create(agent, id or children.child_id(self.id, key), fields)
+        return Child(self._core, key, drive(children.start_child(self._core, key, create)))
 
     def finish(self, result: Any = None) -> None:
         """Ends the run well, before the end of the `with` block."""
@@ -127,7 +129,7 @@ class Run(_Held[S]):
 
     def fail(self, kind: str, message: str) -> None:
         """Ends the run badly: an operator will look at it."""
-        drive(opening.fail(self._core, {"kind": kind, "message": message}))
+        drive(opening.fail(self._core, calls.error(kind, message)))
 
     def release(self) -> None:
         """Gives the run back as it is, for the next worker."""
@@ -169,8 +171,8 @@ class AsyncRun(_Held[S]):
 
     async def child(self, key: str, agent: str, *, id: str | None = None, **fields: Any) -> AsyncChild:  # noqa: A002
         """See `Run.child`."""
-        create = _create(agent, id or gates.child_id(self.id, key), fields)
-        return AsyncChild(self._core, key, await adrive(gates.start_child(self._core, key, create)))
+        create = _create(agent, id or children.child_id(self.id, key), fields)
+        return AsyncChild(self._core, key, await adrive(children.start_child(self._core, key, create)))
 
     async def finish(self, result: Any = None) -> None:
         """See `Run.finish`."""
@@ -178,45 +180,11 @@ class AsyncRun(_Held[S]):
 
     async def fail(self, kind: str, message: str) -> None:
         """See `Run.fail`."""
-        await adrive(opening.fail(self._core, {"kind": kind, "message": message}))
+        await adrive(opening.fail(self._core, calls.error(kind, message)))
 
     async def release(self) -> None:
         """See `Run.release`."""
         await adrive(release(self._core))
-
-
-class _Started:
-    def __init__(self, core: Core, key: str, run: str) -> None:
-        self._core, self._key = core, key
-        self.id = run
-
-    def _ended(self, kind: Any) -> Flow[Any]:
-        return gates.child_result(self._core, f"{self._key}:result", self.id, kind)
-
-
-class Child(_Started):
-    """A run that this one started; `id` is its id."""
-
-    @overload
-    def result(self) -> Any: ...
-    @overload
-    def result(self, kind: type[R]) -> R: ...
-    def result(self, kind: Any = Any) -> Any:
-        """Waits until the child has ended and gives its result, recorded as a step of this run. One that failed or
-        was cancelled raises `StepFailed`."""
-        return drive(self._ended(kind))
-
-
-class AsyncChild(_Started):
-    """A run that this one started; `id` is its id."""
-
-    @overload
-    async def result(self) -> Any: ...
-    @overload
-    async def result(self, kind: type[R]) -> R: ...
-    async def result(self, kind: Any = Any) -> Any:
-        """See `Child.result`."""
-        return await adrive(self._ended(kind))
 
 
 class _Opening(Generic[S]):
@@ -264,7 +232,9 @@ class AsyncRunOpening(_Opening[S]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not isinstance(error, GeneratorExit):  # The event loop is gone: the lease runs out by itself.
+        if isinstance(error, GeneratorExit):  # The event loop is gone: nothing more can be sent.
+            self._core.lease.lose("its event loop has ended")
+        else:
             await adrive(self._settle(error))
 
 

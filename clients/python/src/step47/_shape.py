@@ -28,6 +28,9 @@ _TEXTS: dict[Any, Callable[[str], Any]] = {
 }
 
 
+_PLAIN = frozenset({type(None), bool, str, int, float})
+
+
 def encode(value: Any) -> Any:
     """The value as JSON. A `ShapeError` names what has no place in it."""
     try:
@@ -37,8 +40,14 @@ def encode(value: Any) -> Any:
 
 
 def _encode(value: Any, path: str | None) -> Any:
-    if value is None or isinstance(value, str | bool | int | float):
-        return value.value if isinstance(value, enum.Enum) else value
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, enum.Enum):
+        return _encode(value.value, path)
+    for exact in (str, int, float):
+        if isinstance(value, exact):
+            # The value without its class, as JSON has it: not what a class of its own may make of `str(value)`.
+            return getattr(exact, f"__{exact.__name__}__")(value)
     if isinstance(value, dict):
         return {_name(key, path): _encode(item, path and f"{path}/{key}") for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -48,8 +57,6 @@ def _encode(value: Any, path: str | None) -> Any:
         return {name: _encode(getattr(value, name), path and f"{path}/{name}") for name in names}
     if hasattr(value, "model_dump") and not isinstance(value, type):
         return value.model_dump(mode="json")
-    if isinstance(value, enum.Enum):
-        return _encode(value.value, path)
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, decimal.Decimal | uuid.UUID | pathlib.PurePath):
@@ -166,7 +173,7 @@ def _copy(value: Any) -> Any:
 
 def _name(key: Any, path: str | None) -> str:
     if isinstance(key, str):
-        return str(key.value) if isinstance(key, enum.Enum) else key
+        return str(_encode(key, path))
     raise ShapeError(f"{path} has the key {key!r}, but JSON has text keys only")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ._errors import ShapeError
-from ._patch import Op, diff, same
+from ._patch import Op, changed, diff, same
 from ._shape import decode, encode
 
 Fold = Callable[[Any, Any], Any]
@@ -112,6 +113,8 @@ def _keep_unknown(stored: Any, old: Any, new: Any) -> Any:
     agent, or one that an operator added, survives this one."""
     if same(old, new):
         return stored
+    if same(stored, old):
+        return new
     if isinstance(stored, dict) and isinstance(old, dict) and isinstance(new, dict):
         kept = {key: value for key, value in stored.items() if key not in old}
         for key, value in new.items():
@@ -119,6 +122,40 @@ def _keep_unknown(stored: Any, old: Any, new: Any) -> Any:
             kept[key] = _keep_unknown(stored[key], old[key], value) if known else value
         return kept
     if isinstance(stored, list) and isinstance(old, list) and isinstance(new, list) and len(stored) == len(old):
-        both = min(len(old), len(new))
-        return [_keep_unknown(stored[i], old[i], new[i]) for i in range(both)] + new[both:]
+        return _keep_in_items(stored, old, new)
     return new
+
+
+def _keep_in_items(stored: list[Any], old: list[Any], new: list[Any]) -> list[Any]:
+    """An item that moved takes what the type does not know along."""
+    origins = _origins(old, new)
+    gone = {_text(old[i]): stored[i] for i in set(range(len(old))).difference(origins)}
+    return [
+        gone.pop(_text(value), value) if i is None else _keep_unknown(stored[i], old[i], value)
+        for i, value in zip(origins, new, strict=True)
+    ]
+
+
+def _origins(old: list[Any], new: list[Any]) -> list[int | None]:
+    """For each new item, which old one it was."""
+    origins: list[int | None] = []
+    at = 0
+    for i1, i2, j1, j2 in changed(old, new):
+        origins += range(at, i1)
+        both = min(i2 - i1, j2 - j1)
+        # Of a stretch that grew or shrank: is it at its start or at its end that the items are the same ones?
+        i = max((i1, i2 - both), key=lambda i: _alike(old[i : i + both], new[j1 : j1 + both]))
+        j = max((j1, j2 - both), key=lambda j: _alike(old[i : i + both], new[j : j + both]))
+        origins += [*[None] * (j - j1), *range(i, i + both), *[None] * (j2 - j - both)]
+        at = i2
+    return origins + list(range(at, len(old)))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _alike(old: list[Any], new: list[Any]) -> int:
+    """How many fields the items of two lists have in common, one by one."""
+    pairs = [pair for pair in zip(old, new, strict=True) if isinstance(pair[0], dict) and isinstance(pair[1], dict)]
+    return sum(key in before and same(before[key], value) for before, after in pairs for key, value in after.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import hashlib
 import inspect
@@ -135,11 +134,7 @@ class Step(Generic[P, R]):
         flow = take(core, self._order(core, args, kwargs, body, then))
         if self.asynchronous:
             return typing.cast("R", adrive(flow))
-        if core.loops and _in_loop():
-            raise TypeError(
-                f"{self._name} is a plain function, which would block the event loop of this run: "
-                f"make it `async def`, or call it as `await asyncio.to_thread({self._name}, …)`"
-            )
+        core.may_block(self._name, "make it `async def`")
         return typing.cast("R", drive(flow))
 
     def _order(
@@ -387,11 +382,3 @@ def _fold(fold: Fold | str | None) -> Fold | None:
 
 def _retry(retry: Retry | int | None) -> Retry | None:
     return Retry(retry) if isinstance(retry, int) else retry
-
-
-def _in_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

@@ -13,14 +13,16 @@ from . import _calls as calls
 from ._context import StepContext
 from ._core import Core
 from ._errors import EffectKnown, Held, LeaseLost, Left, Refused, ShapeError, StepError, StepFailed
-from ._flow import Flow, Lock, Rest, Send, ask
+from ._flow import Flow, Rest, Send, Until, Whole, ask
 from ._shape import decode, encode
-from ._state import Fold
+from ._state import Draft, Fold
 
 log = logging.getLogger("step47")
 Json = dict[str, Any]
 
-# How long one look at an open gate lasts.
+# The answers to a begun step that let its work start.
+WORK = ("execute", "check")
+# How long one look at an open gate lasts, at most.
 WAIT_MS = 30_000
 # How long a worker that lost its lease tries to tell what it has done.
 EVIDENCE_SECONDS = 2.0
@@ -95,6 +97,8 @@ def begin(core: Core, body: Json) -> Flow[Json]:
         try:
             answer = yield from ask(core.wire, calls.begin(core.lease, body), lease=core.lease)
             assert answer is not None
+            if answer["outcome"] in WORK:
+                core.lease.check()  # It may have run out while the answer was on its way.
         except BaseException:
             core.land()
             raise
@@ -104,7 +108,7 @@ def begin(core: Core, body: Json) -> Flow[Json]:
     if answer.get("drift"):
         core.drifted.append(key)
         log.warning("run %s: drift at step %s (%s): another input or reference than before", core.lease.run, seq, key)
-    if outcome in ("execute", "check"):
+    if outcome in WORK:
         return answer
     core.land()
     if outcome == "replay":
@@ -135,16 +139,16 @@ def _attempt(core: Core, order: Order, answer: Json) -> Flow[tuple[bool, Any]]:
         if result is None:
             result = yield from order.work(step)
     except Exception as error:
-        yield from _flushed(core, step)
+        yield from step._told()
         return False, (yield from _fail(core, order, step, error, order.retryable(error)))
     except GeneratorExit:  # The event loop is gone: nothing more can be sent.
         raise
     except BaseException:
-        yield from _flushed(core, step)
+        yield from step._told()
         raise
     finally:
         step.close()
-    yield from _flushed(core, step)
+    yield from step._told()
     return True, (yield from _commit(core, order, step, result))
 
 
@@ -175,23 +179,37 @@ def fold_in(core: Core, given: Json, fold: Fold | None, result: Any) -> Flow[Non
 
 def _save(core: Core, seq: int, body: Json, fold: Fold | None, result: Any) -> Flow[None]:
     """One at a time, so that each patch is made from the state that it is applied to."""
-    lease, live = core.lease, core.live
-    yield Lock(core.turn)
+    live, place = core.live, core.turn.queue()
     try:
+        yield Until(place)
         try:
             draft = live.fold(fold, result)
-            if draft.patch:
-                body |= {"patch": draft.patch, "base": live.snapshot}
-            if not lease.held():
-                yield from _evidence(core, seq, body)
-                raise LeaseLost
-            answer = yield from ask(core.wire, calls.commit(lease, seq, body), lease=lease)
         except BaseException:
             live.forget()
             raise
-        live.settle(draft, answer["snapshot"])
+        if draft.patch:
+            body |= {"patch": draft.patch, "base": live.snapshot}
+        yield Whole(_settle(core, seq, body, draft))
     finally:
-        core.turn.release()
+        core.turn.leave(place)
+
+
+def _settle(core: Core, seq: int, body: Json, draft: Draft) -> Flow[None]:
+    """Commits a change, and holds it for the state from then on."""
+    lease, live = core.lease, core.live
+    try:
+        if not lease.held():
+            yield from _evidence(core, seq, body)
+            raise LeaseLost
+        answer = yield from ask(core.wire, calls.commit(lease, seq, body), lease=lease)
+        if answer["snapshot"] != live.snapshot + ("patch" in body):
+            # A commit whose answer never came (the process was interrupted then) has changed the state.
+            lease.lose("its state is not the one that this worker has")
+            raise LeaseLost
+    except BaseException:
+        live.forget()
+        raise
+    live.settle(draft, answer["snapshot"])
     log.info("run %s: step %s, attempt %s: checkpoint saved", lease.run, seq, body["attempt"])
     if answer.get("signal"):
         lease.ask_to_stop(answer["signal"])
@@ -206,11 +224,6 @@ def _evidence(core: Core, seq: int, body: Json) -> Flow[None]:
     evidence, and operators see it."""
     body.pop("next", None)
     yield Send(core.wire, calls.commit(core.lease, seq, body), EVIDENCE_SECONDS)
-
-
-def _flushed(core: Core, step: StepContext) -> Flow[None]:
-    while not step.flushed and core.lease.held():
-        yield Rest(0.005, core.lease)
 
 
 def _fail(core: Core, order: Order, step: StepContext, error: Exception, retryable: bool) -> Flow[float]:
@@ -241,14 +254,12 @@ def _held(body: Json, said: EffectKnown | None) -> bool:
 def told_of(error: BaseException) -> Json:
     """The error as the store records it."""
     if isinstance(error, StepFailed | Held):
-        stack = error.stack if isinstance(error, StepFailed) else None
-        return calls.given(kind=error.kind, message=error.message, stack=stack)
+        return calls.error(error.kind, error.message, error.stack if isinstance(error, StepFailed) else None)
     if isinstance(error, Refused):
-        return {"kind": error.code, "message": str(error)}
+        return calls.error(error.code, str(error))
     kind = error.kind if isinstance(error, StepError) else type(error).__qualname__
     stack = "".join(traceback.format_exception(error))
-    message = str(error) or type(error).__qualname__
-    return {"kind": kind[:200] or "error", "message": message[:100_000], "stack": stack[-100_000:]}
+    return calls.error(kind, str(error) or type(error).__qualname__, stack)
 
 
 def rest(core: Core, seconds: float) -> Flow[None]:
@@ -267,7 +278,8 @@ def answered(core: Core, seq: int) -> Flow[None]:
     while True:
         if lease.stop:
             raise (yield from leave(core, None, lease.stopped()))
-        look = calls.step(lease.run, seq, WAIT_MS)
+        # A look is cut off with the lease, so it is over well before.
+        look = calls.step(lease.run, seq, min(WAIT_MS, round(lease.left() * 500)))
         answer = yield from ask(core.wire, look, lease=lease, stoppable=True)
         if answer is not None and answer["step"]["status"] != "waiting":
             return

@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 from ._errors import Refused, SetupError, ShapeError
 
 CONNECT_SECONDS = 5.0
+# What a server takes in one request, unless it was set up otherwise.
+BODY_MAX = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +147,13 @@ def _cut(sock: socket.socket) -> None:
 class Wire:
     """The way to one server. Any number of threads may use it at once."""
 
-    def __init__(self, url: str, token: str) -> None:
+    def __init__(self, url: str, token: str, body_max: int = BODY_MAX) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SetupError(f"{url!r} is no address of a server: it should look like http://127.0.0.1:3047")
         if not token or not token.isascii() or not token.isprintable():
             raise SetupError("the token is empty or holds characters that no token has")
-        self.url = url.rstrip("/")
+        self.url, self.body_max = url.rstrip("/"), body_max
         self._host, self._port = parts.hostname, parts.port
         self._prefix = parts.path.rstrip("/")
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None

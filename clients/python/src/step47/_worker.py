@@ -127,27 +127,29 @@ class Worker:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """The first signal asks to leave; from then on it does what it did before."""
-        loop, ours = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
+        """The first signal asks to leave. A second one ends the process by the system's own hand: agents in threads
+        cannot be stopped, and Python would wait for them."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
+        loop, ours = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
 
-        def forget() -> None:
+        def leave(*_: object) -> None:
             for each in ours:
-                loop.remove_signal_handler(each)
+                signal.signal(each, signal.SIG_DFL)
+            loop.call_soon_threadsafe(self._asked_to_end)
 
-        def leave() -> None:
-            log.info("worker %s: asked to end", self._name)
-            forget()
-            self.stop()
-
-        for each in ours:
-            loop.add_signal_handler(each, leave)
+        # Not the loop's own way, which Windows has not.
+        before = {each: signal.signal(each, leave) for each in ours}
         try:
             yield
         finally:
-            forget()
+            for each, handler in before.items():
+                signal.signal(each, handler or signal.SIG_DFL)
+
+    def _asked_to_end(self) -> None:
+        log.info("worker %s: asked to end", self._name)
+        self.stop()
 
     async def _claims(self, agent: _Agent, threads: ThreadPoolExecutor) -> None:
         """Claims runs of one agent, as many at a time as there is room for."""
@@ -164,6 +166,7 @@ class Worker:
                 task.add_done_callback(under_way.discard)
                 task.add_done_callback(lambda _: room.release())
         finally:
+            self.stop()  # However it came to this, what is under way is waited for, so it must hear of it.
             if under_way:
                 await asyncio.wait(under_way)
 
@@ -227,13 +230,16 @@ class Worker:
         try:
             with within(core):
                 result = await agent.function(AsyncRun(core))
+        except GeneratorExit:  # The event loop is gone: nothing more can be sent.
+            core.lease.lose("its event loop has ended")
+            raise
         except BaseException as error:
             self._told(core, error)
-            await adrive(opening.settle_quietly(core, error))
+            await adrive(opening.settle_quietly(core, error, goes_on=True))
             if isinstance(error, asyncio.CancelledError):
                 raise
         else:
-            await adrive(opening.settle(core, None, result))
+            await adrive(opening.settle(core, None, result, goes_on=True))
 
     def _in_thread(self, agent: _Agent, core: Core) -> None:
         try:
@@ -241,12 +247,12 @@ class Worker:
                 result = agent.function(Run(core))
         except BaseException as error:
             self._told(core, error)
-            drive(opening.settle_quietly(core, error))
+            drive(opening.settle_quietly(core, error, goes_on=True))
         else:
-            drive(opening.settle(core, None, result))
+            drive(opening.settle(core, None, result, goes_on=True))
 
     def _told(self, core: Core, error: BaseException) -> None:
-        if isinstance(error, Exception):
-            log.error("run %s: the agent failed", core.lease.run, exc_info=error)
-        else:
+        if isinstance(error, Left | asyncio.CancelledError):
             log.info("run %s: it was left: %s", core.lease.run, error)
+        else:
+            log.error("run %s: the agent failed", core.lease.run, exc_info=error)
