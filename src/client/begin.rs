@@ -7,7 +7,14 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use super::{context::StepCtx, error::Error, lease::Stop, locked, session::Session, state::State};
+use super::{
+    context::StepCtx,
+    error::Error,
+    lease::{Leave, Stop},
+    locked,
+    session::Session,
+    state::State,
+};
 use crate::domain::{
     AgentError, Code, DecisionKind, Problem,
     rules::begin::BeginOutcome,
@@ -83,7 +90,7 @@ impl<S: State> Session<S> {
             return self.read(step, answer, flight).await;
         }
         if let Some(stop @ Stop::Process) = lease.asked_to_stop() {
-            return Err(self.leave(None, stop.into()).await);
+            return Err(self.leave(Leave::Free, stop.into()).await);
         }
         let flight = Flight::take_off(&self.0.in_flight);
         let begin = step.clone().at(lease.epoch);
@@ -141,7 +148,7 @@ impl<S: State> Session<S> {
                 drop(flight);
                 let why = answer.signal.map(Error::Stopped);
                 let why = why.unwrap_or_else(|| Error::Held(effect_unknown(&step.name)));
-                Err(self.leave(None, why).await)
+                Err(self.leave(Leave::Free, why).await)
             }
         }
     }

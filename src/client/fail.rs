@@ -30,6 +30,7 @@ impl<S: State> Session<S> {
             retryable: failed.retryable,
             effect: failed.effect,
             usage: work.ctx.used(),
+            patch: None,
         };
         let seq = work.ctx.seq();
         let call = lease.client.fail(&lease.run, seq, &failure);

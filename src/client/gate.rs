@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use super::{begin::Begun, error::Error, session::Session, state::State};
+use super::{begin::Begun, error::Error, lease::Leave, session::Session, state::State};
 use crate::domain::{
     Code, DecisionKind, Gate, Kind, Problem, StepKey, StepStatus, wire::protocol::NextStep,
 };
@@ -63,7 +63,7 @@ impl<'a, S: State, R: DeserializeOwned> GateStep<'a, S, R> {
         loop {
             match self.session.begin(&body).await? {
                 Begun::Waiting { .. } if self.release => {
-                    return Err(self.session.leave(None, Error::Waiting).await);
+                    return Err(self.session.leave(Leave::Free, Error::Waiting).await);
                 }
                 Begun::Waiting { seq } => self.session.answered(seq).await?,
                 Begun::Replayed(settled) => {

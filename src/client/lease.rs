@@ -46,6 +46,17 @@ enum Hold {
     Lost,
 }
 
+/// How a run is given back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Leave {
+    /// For the next worker.
+    Free,
+    /// For the next worker, so many milliseconds later.
+    Asleep(i64),
+    /// For an operator, who resumes it.
+    Paused,
+}
+
 /// Who wants the work to stop at the next step boundary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Stop {
@@ -151,16 +162,20 @@ impl Lease {
     }
 
     /// Gives the run back, once.
-    pub async fn release(&self, after_ms: Option<i64>) -> Result<(), Error> {
+    pub async fn release(&self, leave: Leave) -> Result<(), Error> {
         if !self.held() {
             return Ok(());
         }
         let release = ReleaseRun {
             epoch: self.epoch,
-            after_ms,
+            after_ms: match leave {
+                Leave::Asleep(after_ms) => Some(after_ms),
+                Leave::Free | Leave::Paused => None,
+            },
+            pause: leave == Leave::Paused,
         };
         self.last(self.client.release(&self.run, &release)).await?;
-        tracing::info!(run = %self.run, epoch = %self.epoch, after_ms, "released");
+        tracing::info!(run = %self.run, epoch = %self.epoch, ?leave, "released");
         Ok(())
     }
 

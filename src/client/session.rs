@@ -15,7 +15,7 @@ use super::{
     gate::GateStep,
     heartbeat::Heart,
     http::Client,
-    lease::{Lease, Stop},
+    lease::{Lease, Leave, Stop},
     state::{Live, State},
     step::Step,
 };
@@ -39,7 +39,7 @@ pub(super) struct Inner<S> {
     pub ahead: Mutex<Option<Ahead>>,
     pub in_flight: Arc<AtomicUsize>,
     /// Set once the run is to be released, with the pause until it may go on.
-    leaving: OnceLock<Option<i64>>,
+    leaving: OnceLock<Leave>,
     _heart: Heart,
 }
 
@@ -160,8 +160,14 @@ impl<S: State> Session<S> {
 
     /// Gives the run back as it is, for the next worker.
     pub async fn release(&self) -> Result<(), Error> {
-        let after_ms = *self.0.leaving.get_or_init(|| None);
-        self.0.lease.release(after_ms).await
+        let leave = *self.0.leaving.get_or_init(|| Leave::Free);
+        self.0.lease.release(leave).await
+    }
+
+    /// Gives the run back as paused: no worker takes it until an operator resumes it.
+    pub async fn pause(&self) -> Result<(), Error> {
+        let leave = *self.0.leaving.get_or_init(|| Leave::Paused);
+        self.0.lease.release(leave).await
     }
 
     /// Asks the agent to stop at its next step boundary; that step returns [`Error::Interrupted`].
@@ -181,21 +187,21 @@ impl<S: State> Session<S> {
         });
         match waited.await? {
             Ok(done) => Ok(done),
-            Err(stop) => Err(self.leave(None, stop.into()).await),
+            Err(stop) => Err(self.leave(Leave::Free, stop.into()).await),
         }
     }
 
     /// Releases the run, now or when the last step in flight has ended, and says why.
-    pub(super) async fn leave(&self, after_ms: Option<i64>, why: Error) -> Error {
-        let _ = self.0.leaving.set(after_ms);
+    pub(super) async fn leave(&self, leave: Leave, why: Error) -> Error {
+        let _ = self.0.leaving.set(leave);
         self.let_go().await.err().unwrap_or(why)
     }
 
     /// Called after each step: the last one out closes the door.
     pub(super) async fn let_go(&self) -> Result<(), Error> {
         match self.0.leaving.get() {
-            Some(after_ms) if self.0.in_flight.load(Ordering::SeqCst) == 0 => {
-                self.0.lease.release(*after_ms).await
+            Some(leave) if self.0.in_flight.load(Ordering::SeqCst) == 0 => {
+                self.0.lease.release(*leave).await
             }
             _ => Ok(()),
         }

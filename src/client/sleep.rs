@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{error::Error, session::Session, state::State};
+use super::{error::Error, lease::Leave, session::Session, state::State};
 use crate::domain::Time;
 
 impl<S: State> Session<S> {
@@ -19,7 +19,7 @@ impl<S: State> Session<S> {
             .await?;
         match until.ms_since(Time::now()) {
             ..=0 => Ok(()),
-            left => Err(self.leave(Some(left), Error::Asleep(until)).await),
+            left => Err(self.leave(Leave::Asleep(left), Error::Asleep(until)).await),
         }
     }
 }

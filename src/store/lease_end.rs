@@ -13,13 +13,17 @@ use crate::domain::{
     rules::lease::{self, AtEnd, LeaseEnd},
 };
 
-/// Ends the run's lease; the caller saves the run. `body` makes a repeated request known.
-pub async fn end(
-    tx: &mut Tx,
-    run: &mut RunRow,
-    by: LeaseEnd,
-    body: Option<Hash>,
-) -> Result<(), Error> {
+/// What the worker says when it lets go by itself.
+#[derive(Default)]
+pub struct Said {
+    /// The request, as a hash: it makes a repeat known.
+    pub body: Option<Hash>,
+    /// The run is to be paused.
+    pub pause: bool,
+}
+
+/// Ends the run's lease; the caller saves the run.
+pub async fn end(tx: &mut Tx, run: &mut RunRow, by: LeaseEnd, said: Said) -> Result<(), Error> {
     // A lease that ran out ended at that instant, not when somebody looked.
     let at = match by {
         LeaseEnd::Expiry => run.expires_at.unwrap_or(tx.now),
@@ -37,7 +41,7 @@ pub async fn end(
         crashing.push((step.clone(), attempt));
         in_flight.push(step.recovery);
     }
-    amend(tx, run, by, at, body).await?;
+    amend(tx, run, by, at, said.body).await?;
     for (step, attempt) in crashing {
         crash(tx, run, step, attempt, at).await?;
     }
@@ -47,6 +51,7 @@ pub async fn end(
     });
     let ended = lease::end(AtEnd {
         signal: run.signal,
+        pause: said.pause,
         on_crash: run.on_crash,
         recoveries: run.recoveries,
         max_recoveries: run.max_recoveries,

@@ -16,7 +16,7 @@ use super::{
     bulk::Bulk,
     engine::{CommitError, Connection, Engine, Param, params},
     error::Error,
-    lease_end,
+    lease_end::{self, Said},
     rows::{RunContent, RunRow, attempt, audited, event, run, step, term},
     snapshots::{self, NewestState},
     warm::Warm,
@@ -138,7 +138,7 @@ impl Tx {
         match self.stored_run(id).await? {
             Some(mut run) if run.overdue(self.now) => {
                 let first = self.has_written_nothing();
-                lease_end::end(self, &mut run, LeaseEnd::Expiry, None).await?;
+                lease_end::end(self, &mut run, LeaseEnd::Expiry, Said::default()).await?;
                 self.save(&run);
                 if first {
                     self.begin_here();

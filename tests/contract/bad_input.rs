@@ -37,10 +37,11 @@ pub fn calls(agent: &Agent) -> Vec<(&'static str, String, Value)> {
         ("gate", agent.path("steps"), agent.fenced(gate)),
         ("commit", agent.at(1, "commit"), agent.fenced(json!({"attempt": 1, "result": {"r": 1}, "state": {"n": 2}, "base": 0, "usage": usage, "next": step}))),
         ("patch", agent.at(1, "commit"), agent.fenced(json!({"attempt": 1, "patch": patch, "usage": usage}))),
-        ("fail", agent.at(1, "fail"), agent.fenced(json!({"attempt": 1, "error": error, "retryable": true, "effect": "none", "usage": usage}))),
+        ("fail", agent.at(1, "fail"), agent.fenced(json!({"attempt": 1, "error": error, "retryable": true, "effect": "none", "usage": usage, "patch": patch}))),
         ("progress", agent.at(1, "progress"), agent.fenced(json!({"attempt": 1, "partial": {"p": 1}, "log": log}))),
         ("finish", agent.path("finish"), agent.fenced(json!({"outcome": "failed", "result": {"r": 1}, "error": error}))),
         ("release", agent.path("release"), agent.fenced(json!({"after_ms": 10}))),
+        ("pause", agent.path("release"), agent.fenced(json!({"pause": true}))),
         ("decisions", format!("/v1/runs/{}/decisions", agent.run), json!({"kind": "pause", "if_version": 1, "reason": "r", "text": "t"})),
     ]
 }
@@ -50,7 +51,7 @@ pub fn needed(call: &str) -> &'static [&'static str] {
     match call {
         "create" => &["agent"],
         "lease" | "claims" => &["worker"],
-        "heartbeat" | "release" => &["epoch"],
+        "heartbeat" | "release" | "pause" => &["epoch"],
         "begin" | "gate" => &["epoch", "key", "name"],
         "commit" | "patch" | "progress" => &["epoch", "attempt"],
         "fail" => &["epoch", "attempt", "error"],

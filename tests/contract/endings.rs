@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Engine, both_engines};
+use crate::support::{Agent, Engine, both_engines};
 
 async fn a_finished_run_is_done_with_its_result(on: Engine) {
     let api = on.shared().await;
@@ -149,8 +149,67 @@ async fn an_outcome_is_done_or_failed(on: Engine) {
     assert_eq!(agent.facts().await, before);
 }
 
+async fn a_worker_may_give_a_run_back_as_paused(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    agent.does("one", json!({})).await;
+    let first = agent.release(json!({"pause": true})).await.is(200);
+    assert_eq!(first["run"]["status"], "paused");
+    let before = agent.facts().await;
+    assert_eq!(agent.release(json!({"pause": true})).await.is(200), first);
+    assert_eq!(agent.facts().await, before, "a repeat changes nothing");
+    agent.release(json!({})).await.refused(409, "lease_lost");
+    let lease = agent.path("lease");
+    api.post(&lease, json!({"worker": "v"}))
+        .await
+        .refused(409, "run_not_runnable");
+    let resume = json!({"kind": "resume", "reason": "r", "if_version": first["run"]["version"]});
+    let resumed = api.decide(&agent.run, resume).await.is(200);
+    assert_eq!(resumed["run"]["status"], "ready");
+    api.lease(&agent.run, json!({})).await;
+}
+
+async fn a_pause_by_the_worker_comes_after_cancelled_and_crashed_and_before_waiting(on: Engine) {
+    let api = on.shared().await;
+    let paused = async |agent: &Agent| {
+        let given = agent.release(json!({"pause": true})).await.is(200);
+        given["run"]["status"].as_str().unwrap().to_owned()
+    };
+    let waits = api.agent(json!({})).await;
+    let gate = json!({"kind": "gate", "gate": {"title": "?"}});
+    waits.begin("ask", gate).await.is(200);
+    assert_eq!(paused(&waits).await, "paused");
+    let step = api.step(&waits.run, 1).await;
+    assert_eq!(step["status"], "waiting", "the gate stays open");
+
+    let crashed = api.agent(json!({"on_crash": "hold"})).await;
+    crashed.executes("one", json!({})).await;
+    assert_eq!(paused(&crashed).await, "crashed");
+
+    let cancelled = api.agent(json!({})).await;
+    let cancel = json!({"kind": "cancel", "reason": "r"});
+    api.decide(&cancelled.run, cancel).await.is(200);
+    assert_eq!(paused(&cancelled).await, "cancelled");
+}
+
+async fn a_run_sleeps_or_is_paused_not_both(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    let before = agent.facts().await;
+    for after_ms in [0, 1000] {
+        agent
+            .release(json!({"pause": true, "after_ms": after_ms}))
+            .await
+            .bad_input("pause");
+    }
+    assert_eq!(agent.facts().await, before);
+}
+
 both_engines!(
     a_finished_run_is_done_with_its_result,
+    a_worker_may_give_a_run_back_as_paused,
+    a_pause_by_the_worker_comes_after_cancelled_and_crashed_and_before_waiting,
+    a_run_sleeps_or_is_paused_not_both,
     a_run_can_finish_as_failed_with_its_error,
     a_run_cannot_finish_with_a_step_in_flight,
     a_repeat_of_finish_gets_the_first_answer,

@@ -247,8 +247,95 @@ async fn a_repeat_of_a_final_fail_gets_the_first_answer(on: Engine) {
     assert_eq!(agent.facts().await, before);
 }
 
+async fn a_failure_may_change_the_state(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"state": {"tried": []}})).await;
+    agent
+        .executes(
+            "one",
+            json!({"retry": {"max_attempts": 3, "backoff_ms": 10}}),
+        )
+        .await;
+    let patch = |url: &str| json!({"patch": [{"op": "add", "path": "/tried/-", "value": url}]});
+    let failed = agent.fail(1, 1, patch("a")).await.is(200);
+    assert_eq!(
+        failed,
+        json!({"outcome": "retry", "after_ms": 10, "snapshot": 1})
+    );
+    let snapshot = api.snapshot(&agent.run, 1).await;
+    assert_eq!(snapshot["state"], json!({"tried": ["a"]}));
+    assert_eq!(snapshot["seq"], 1);
+    let before = agent.facts().await;
+    assert_eq!(agent.fail(1, 1, patch("a")).await.is(200), failed);
+    assert_eq!(agent.facts().await, before, "a repeat changes nothing");
+    agent
+        .fail(1, 1, patch("b"))
+        .await
+        .refused(409, "attempt_over");
+    agent
+        .fail(1, 1, json!({}))
+        .await
+        .refused(409, "attempt_over");
+
+    agent.begin("one", json!({})).await.is(200);
+    agent.fail(1, 2, json!({})).await.is(200);
+    agent.begin("one", json!({})).await.is(200);
+    let last = agent.fail(1, 3, patch("c")).await.is(200);
+    assert_eq!(last, json!({"outcome": "stop", "snapshot": 2}));
+    let next = agent.again().await;
+    assert_eq!(next.lease["state"], json!({"tried": ["a", "c"]}));
+}
+
+async fn a_failure_whose_patch_does_not_fit_changes_nothing(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"state": {"n": 1}})).await;
+    let seq = agent.executes("one", json!({})).await;
+    let before = agent.facts().await;
+    let patch = json!([{"op": "add", "path": "/a", "value": 1}, {"op": "remove", "path": "/b"}]);
+    agent
+        .fail(seq, 1, json!({"patch": patch}))
+        .await
+        .refused(422, "patch_failed");
+    assert_eq!(agent.facts().await, before);
+    agent
+        .fail(seq, 1, json!({"patch": [{"op": "nothing"}]}))
+        .await
+        .bad_input("patch");
+    assert_eq!(agent.facts().await, before);
+    agent.commit(seq, 1, json!({})).await.is(200);
+}
+
+async fn a_held_effect_keeps_what_its_failure_said_of_the_state(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"state": {}})).await;
+    let effect = json!({"effect": {"target": "bank"}});
+    let seq = agent.executes("pay", effect).await;
+    let patch = json!([{"op": "add", "path": "/tried", "value": true}]);
+    let failed = agent.fail(seq, 1, json!({"patch": patch})).await.is(200);
+    assert_eq!(failed, json!({"outcome": "stop", "snapshot": 1}));
+    assert_eq!(api.step(&agent.run, seq).await["status"], "crashed");
+    assert_eq!(
+        api.snapshot(&agent.run, 1).await["state"],
+        json!({"tried": true})
+    );
+    agent.release(json!({})).await.is(200);
+    let rewound = json!({
+        "kind": "rewind", "step": seq, "again": [seq], "reason": "r",
+        "if_version": api.run(&agent.run).await["version"],
+    });
+    api.decide(&agent.run, rewound).await.is(200);
+    assert_eq!(
+        api.snapshot(&agent.run, 2).await["state"],
+        json!({}),
+        "before the step is before its failure"
+    );
+}
+
 both_engines!(
     a_step_that_fails_once_too_often_stops_for_good,
+    a_failure_may_change_the_state,
+    a_failure_whose_patch_does_not_fit_changes_nothing,
+    a_held_effect_keeps_what_its_failure_said_of_the_state,
     an_agent_may_go_on_after_a_failed_step,
     a_failing_step_is_retried_with_doubling_pauses,
     the_first_pause_is_a_second_unless_said,

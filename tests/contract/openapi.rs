@@ -20,6 +20,7 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("progress", "post", "/v1/runs/{id}/steps/{seq}/progress"),
     ("finish", "post", "/v1/runs/{id}/finish"),
     ("release", "post", "/v1/runs/{id}/release"),
+    ("pause", "post", "/v1/runs/{id}/release"),
     ("decisions", "post", "/v1/runs/{id}/decisions"),
 ];
 

@@ -85,6 +85,7 @@ async fn every_call_is_tried_again_while_the_disk_takes_no_writes() {
     let release = ReleaseRun {
         epoch: leased.epoch,
         after_ms: None,
+        pause: false,
     };
     server.limit_files("0").await;
     refuses_writes(&server).await;

@@ -195,6 +195,7 @@ async fn vouch_dead(client: &Client, id: &RunId) {
         let release = ReleaseRun {
             epoch: answer.epoch,
             after_ms: None,
+            pause: false,
         };
         client.release(id, &release).await.unwrap();
     }

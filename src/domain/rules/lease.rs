@@ -25,6 +25,8 @@ crate::domain::nouns::status::words!(LeaseEnd {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AtEnd<'a> {
     pub signal: Option<Signal>,
+    /// The worker gives the run back as paused.
+    pub pause: bool,
     pub on_crash: OnCrash,
     /// Endings with a step in flight since the last commit or resume, this one not counted.
     pub recoveries: i64,
@@ -53,6 +55,7 @@ pub fn end(at: AtEnd<'_>) -> Ended {
         Some(Signal::Cancel) => RunStatus::Cancelled,
         _ if asks || held => RunStatus::Crashed,
         Some(Signal::Pause) => RunStatus::Paused,
+        None if at.pause => RunStatus::Paused,
         None if at.open_gate => RunStatus::Waiting,
         None => RunStatus::Ready,
     };
@@ -67,6 +70,7 @@ mod tests {
     fn quiet() -> AtEnd<'static> {
         AtEnd {
             signal: None,
+            pause: false,
             on_crash: OnCrash::Resume,
             recoveries: 0,
             max_recoveries: 3,
@@ -107,6 +111,30 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_worker_may_pause_the_run_but_neither_uncancel_it_nor_hide_a_crash() {
+        let paused = |signal, in_flight, open_gate| {
+            let rules = [Recovery::Ask];
+            let in_flight = if in_flight { &rules[..] } else { &[] };
+            end(AtEnd {
+                signal,
+                pause: true,
+                in_flight,
+                open_gate,
+                ..quiet()
+            })
+            .status
+        };
+        assert_eq!(paused(None, false, false), RunStatus::Paused);
+        assert_eq!(paused(None, false, true), RunStatus::Paused);
+        assert_eq!(paused(Some(Signal::Pause), false, false), RunStatus::Paused);
+        assert_eq!(paused(None, true, false), RunStatus::Crashed);
+        assert_eq!(
+            paused(Some(Signal::Cancel), true, false),
+            RunStatus::Cancelled
+        );
+    }
+
     fn any_end() -> impl Strategy<Value = (Option<Signal>, bool, i64, Vec<Recovery>, bool, bool)> {
         let signal = prop::option::of(prop_oneof![Just(Signal::Pause), Just(Signal::Cancel)]);
         let rule = prop_oneof![
@@ -128,11 +156,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_step_that_asks_is_never_released_to_a_worker(
-            (signal, hold, recoveries, rules, asks, open_gate) in any_end()
+            (signal, hold, recoveries, rules, asks, open_gate) in any_end(), pause in any::<bool>(),
         ) {
             let on_crash = if hold { OnCrash::Hold } else { OnCrash::Resume };
             let ended = end(AtEnd {
-                signal, on_crash, recoveries, max_recoveries: 3, in_flight: &rules, asks, open_gate,
+                signal, on_crash, recoveries, max_recoveries: 3, in_flight: &rules, asks, open_gate, pause,
             });
             let asking = asks || rules.contains(&Recovery::Ask);
             if asking {

@@ -170,6 +170,9 @@ bodies! {
         effect: Option<EffectKnown>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
+        /// Applied to the current state: what the failed attempt found out is not lost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        patch: Option<Vec<Op>>,
     }
 
     #[serde(deny_unknown_fields)]
@@ -207,6 +210,9 @@ bodies! {
         /// A durable sleep: the run is runnable again only then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after_ms: Option<i64>,
+        /// The run becomes `paused`: no worker takes it until an operator resumes it. Not together with `after_ms`.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pause: bool,
     }
 
     /// `POST /v1/runs/{id}/decisions`
@@ -316,6 +322,9 @@ bodies! {
         outcome: FailOutcome,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after_ms: Option<i64>,
+        /// The snapshot that the patch made.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        snapshot: Option<i64>,
     }
 
     /// Answer to a decision; after a fork, `run` is the new one.

@@ -87,6 +87,7 @@ pub async fn commit(
 #[utoipa::path(post, path = "/v1/runs/{id}/steps/{seq}/fail", tag = "steps",
     params(("id" = String, Path), ("seq" = i64, Path)), request_body = FailStep, responses(
     (status = 200, body = FailAnswer), (status = 409, description = "lease_lost, attempt_over", body = Problem),
+    (status = 422, description = "patch_failed", body = Problem),
 ))]
 pub async fn fail(
     State(app): State<App>,
@@ -94,7 +95,7 @@ pub async fn fail(
     Strict { body, .. }: Strict<FailStep>,
 ) -> Result<Json<FailAnswer>, Refusal> {
     let (lease, what) = ((run.clone(), body.epoch), format!("failure of step {seq}"));
-    let fail = Fail { run, seq, body };
+    let fail = Fail::new(run, seq, body);
     Ok(Json(advance(&app, lease, what, fail).await?))
 }
 

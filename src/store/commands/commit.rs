@@ -1,23 +1,23 @@
 //! An agent commits a step: its result and the new state, in one transaction with the event.
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::OnceLock;
 
 use super::{
     HEAVY,
     begin::{Brings, begin},
-    holds, renew,
+    holds,
+    new_state::{self, Ahead, NewState},
+    renew,
 };
 use crate::{
     aside::{LONG, aside},
     domain::{
         Code, EventKind, Hash, Outcome, Problem, RunId, StepStatus,
         nouns::attempt::Evidence,
-        tree::Tree,
         wire::{
             json::is_long,
-            patch::Op,
             protocol::{CommitAnswer, CommitStep, NextAnswer},
         },
     },
@@ -26,7 +26,6 @@ use crate::{
         content::Content,
         error::KeptByRefusal,
         rows::{AttemptRow, RunRow, StepRow, attempt, step},
-        snapshots::{self, Change, NewestState, Packed},
         tx::Tx,
         writer::Command,
     },
@@ -48,27 +47,16 @@ struct Ready {
     /// Commits are compared by attempt, result and state or patch.
     fingerprint: Hash,
     result: Content,
-    state: Option<Tree>,
+    state: NewState,
     next: Option<Brings>,
-}
-
-/// The new state, made before the transaction from the one that was current then. It counts if that is still current.
-struct Ahead {
-    base: Hash,
-    made: Result<(NewestState, Packed), Problem>,
 }
 
 impl Ready {
     fn of(body: &CommitStep) -> Self {
-        let state = body.state.clone().map(Tree::from);
-        let change = match (&state, &body.patch) {
-            (Some(state), _) => json!({"state": state.hash()}),
-            (None, Some(patch)) => json!({"patch": patch}),
-            (None, None) => Value::Null,
-        };
+        let state = NewState::of(body.state.as_ref(), body.patch.as_deref());
         let result = Content::of(&body.result);
         Self {
-            fingerprint: Hash::of(&json!([result.hash, change])),
+            fingerprint: Hash::of(&json!([result.hash, state.fingerprint()])),
             result,
             state,
             next: body.next.as_ref().map(Brings::of),
@@ -81,24 +69,11 @@ impl Command for Commit {
     type Answer = CommitAnswer;
 
     async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
-        if !self.brings(LONG) {
-            return match self.change() {
-                Some(_) => store.warm_up(&self.run).await,
-                None => Ok(()),
-            };
-        }
-        let change = aside(|| self.change()).await;
-        let (Some(change), Some(mut held)) = (change, store.at_hand(&self.run).await?) else {
-            return Ok(());
+        let ready = match self.brings(LONG) {
+            true => aside(|| self.ready()).await,
+            false => return self.ready().state.warm(store, &self.run).await,
         };
-        let base = held.hash;
-        let made = aside(|| held.advance(change, store.state_max)).await;
-        let made = match made {
-            Ok(packed) => Ok((held, packed)),
-            Err(Error::Refused(problem)) => Err(problem),
-            Err(error) => return Err(error),
-        };
-        self.ahead = Some(Ahead { base, made });
+        self.ahead = ready.state.made(store, &self.run).await?;
         Ok(())
     }
 
@@ -169,49 +144,12 @@ impl Commit {
     /// Whether any part of it has so many bytes.
     fn brings(&self, bytes: usize) -> bool {
         let body = &self.body;
-        let ops = body.patch.as_deref().unwrap_or_default();
-        // Many small operations are as much work as a large one.
-        let patch = ops.len() * 64 > bytes
-            || ops
-                .iter()
-                .filter_map(Op::value)
-                .any(|it| is_long(it, bytes));
-        patch
+        new_state::is_large(body.state.as_ref(), body.patch.as_deref(), bytes)
             || is_long(&body.result, bytes)
-            || body.state.as_ref().is_some_and(|it| is_long(it, bytes))
             || body
                 .next
                 .as_ref()
                 .is_some_and(|next| Brings::are_long(next, bytes))
-    }
-
-    fn change(&self) -> Option<Change> {
-        match (&self.ready().state, &self.body.patch) {
-            (Some(state), _) => Some(Change::Whole(state.clone())),
-            (None, Some(patch)) => Some(Change::Patch(patch.clone())),
-            (None, None) => None,
-        }
-    }
-
-    /// The next state and its row's body, as they were made before, or made now.
-    async fn advanced(
-        &self,
-        tx: &mut Tx,
-        run: &RunRow,
-        change: Change,
-    ) -> Result<(NewestState, Packed), Error> {
-        if let Some(ahead) = self.ahead.as_ref().filter(|it| it.base == run.hash) {
-            return Ok(ahead.made.clone()?);
-        }
-        let mut held = tx.state(run).await?;
-        match held.advance(change, tx.state_max) {
-            Ok(packed) => Ok((held, packed)),
-            Err(error) => {
-                // A refused patch leaves the state as it was: it stays at hand.
-                tx.hold(&run.id, held);
-                Err(error)
-            }
-        }
     }
 
     /// Makes the new snapshot, if there is one; answers by how many bytes the state grew.
@@ -225,29 +163,11 @@ impl Commit {
             .body
             .base
             .or(self.body.state.as_ref().map(|_| attempt.state_base()));
-        if let Some(base) = base.filter(|base| *base != run.snapshot) {
-            let detail = format!(
-                "the state was made from snapshot {base}, but {} is current; fold it in again or send a patch",
-                run.snapshot
-            );
-            return Err(Problem::new(Code::StateConflict, detail)
-                .with("base", base)
-                .with("snapshot", run.snapshot)
-                .into());
-        }
-        let Some(change) = self.change() else {
-            return Ok(None);
-        };
-        let before = tx.state(run).await?;
-        let size = before.tree.size() as i64;
-        tx.hold(&run.id, before);
-        let (held, packed) = self.advanced(tx, run, change).await?;
-        let row = held.row(&run.id, Some(self.seq), tx.now, packed);
-        tx.later(&run.id, &snapshots::INSERT, row);
-        (run.snapshot, run.hash) = (held.snapshot, held.hash);
-        let grown = held.tree.size() as i64 - size;
-        tx.hold(&run.id, held);
-        Ok(Some(grown))
+        new_state::on_current(run, base)?;
+        let state = &self.ready().state;
+        state
+            .append(tx, run, Some(self.seq), self.ahead.as_ref())
+            .await
     }
 
     async fn settle(

@@ -2,16 +2,22 @@
 
 use async_trait::async_trait;
 use serde_json::json;
+use std::sync::OnceLock;
 
-use super::{holds, renew};
+use super::{
+    HEAVY, holds,
+    new_state::{self, Ahead, NewState},
+    renew,
+};
 use crate::{
+    aside::{LONG, aside},
     domain::{
         Code, EventKind, Hash, Outcome, Problem, RunId, StepStatus,
         rules::failure::{self, AfterFailure, Failure},
         wire::protocol::{FailAnswer, FailOutcome, FailStep},
     },
     store::{
-        Error,
+        Error, Store,
         rows::{AttemptRow, StepRow, attempt},
         tx::Tx,
         writer::Command,
@@ -19,14 +25,35 @@ use crate::{
 };
 
 pub struct Fail {
-    pub run: RunId,
-    pub seq: i64,
-    pub body: FailStep,
+    run: RunId,
+    seq: i64,
+    body: FailStep,
+    ready: OnceLock<Ready>,
+    ahead: Option<Ahead>,
+}
+
+/// What a failure says, as it is compared and written.
+struct Ready {
+    state: NewState,
+    fingerprint: Hash,
 }
 
 #[async_trait]
 impl Command for Fail {
     type Answer = FailAnswer;
+
+    async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
+        let ready = match self.brings(LONG) {
+            true => aside(|| self.ready()).await,
+            false => return self.ready().state.warm(store, &self.run).await,
+        };
+        self.ahead = ready.state.made(store, &self.run).await?;
+        Ok(())
+    }
+
+    fn heavy(&self) -> bool {
+        self.brings(HEAVY)
+    }
 
     async fn apply(&self, tx: &mut Tx) -> Result<FailAnswer, Error> {
         let mut run = tx.run(&self.run).await?;
@@ -35,7 +62,7 @@ impl Command for Fail {
         else {
             return Err(Problem::not_found("step or attempt").into());
         };
-        let body = self.fingerprint();
+        let body = self.ready().fingerprint;
         if attempt.body == Some(body)
             && let Some(answer) = attempt.answer
         {
@@ -50,6 +77,12 @@ impl Command for Fail {
         }
         let step = StepRow::load(tx.conn(), &run.id, self.seq).await?;
         let mut step = step.ok_or_else(|| Error::damaged("an attempt without its step"))?;
+        // A patch that does not fit refuses the request before anything else is written.
+        let state = &self.ready().state;
+        let grown = state
+            .append(tx, &mut run, Some(self.seq), self.ahead.as_ref())
+            .await?;
+        let snapshot = grown.map(|_| run.snapshot);
         step.failures += 1;
         let after = failure::after(&Failure {
             effect: step.effect.as_ref(),
@@ -60,6 +93,8 @@ impl Command for Fail {
             failures: step.failures,
         });
         step.ended_at = Some(tx.now);
+        step.snapshot = snapshot.or(step.snapshot);
+        step.state_change = grown.or(step.state_change);
         (step.status, step.retry_at, step.unknown) = match after {
             AfterFailure::Retry { after_ms, check } => {
                 (StepStatus::Failed, Some(tx.now.plus_ms(after_ms)), check)
@@ -77,10 +112,12 @@ impl Command for Fail {
             AfterFailure::Retry { after_ms, .. } => FailAnswer {
                 outcome: FailOutcome::Retry,
                 after_ms: Some(after_ms),
+                snapshot,
             },
             AfterFailure::Stop | AfterFailure::Hold => FailAnswer {
                 outcome: FailOutcome::Stop,
                 after_ms: None,
+                snapshot,
             },
         };
         attempt.outcome = Outcome::Failed;
@@ -102,10 +139,13 @@ impl Command for Fail {
             AfterFailure::Hold => EventKind::StepCrashed,
             _ => EventKind::StepFailed,
         };
-        let data = json!({
+        let mut data = json!({
             "attempt": attempt.attempt, "error": self.body.error, "outcome": answer.outcome,
             "after_ms": answer.after_ms, "status": step.status,
         });
+        if let Some(snapshot) = snapshot {
+            (data["snapshot"], data["hash"]) = (json!(snapshot), json!(run.hash));
+        }
         tx.emit(&run.id, Some(self.seq), kind, data);
         tracing::warn!(run = %run.id, step = self.seq, key = %step.key, error = self.body.error.kind, "attempt failed");
         renew(tx, &mut run);
@@ -115,8 +155,38 @@ impl Command for Fail {
 }
 
 impl Fail {
-    fn fingerprint(&self) -> Hash {
-        let body = &self.body;
-        Hash::of(&json!(["fail", body.error, body.retryable, body.effect]))
+    pub fn new(run: RunId, seq: i64, body: FailStep) -> Self {
+        Self {
+            run,
+            seq,
+            body,
+            ready: OnceLock::new(),
+            ahead: None,
+        }
+    }
+
+    fn brings(&self, bytes: usize) -> bool {
+        new_state::is_large(None, self.body.patch.as_deref(), bytes)
+    }
+
+    fn ready(&self) -> &Ready {
+        self.ready.get_or_init(|| {
+            let body = &self.body;
+            let state = NewState::of(None, body.patch.as_deref());
+            let mut said = vec![
+                json!("fail"),
+                json!(body.error),
+                json!(body.retryable),
+                json!(body.effect),
+            ];
+            // Failures without a patch are known by what they were known by before there were patches.
+            if body.patch.is_some() {
+                said.push(state.fingerprint());
+            }
+            Ready {
+                state,
+                fingerprint: Hash::of(&json!(said)),
+            }
+        })
     }
 }

@@ -16,7 +16,7 @@ use crate::{
         Error, Store,
         engine::params,
         error::KeptByRefusal,
-        lease_end,
+        lease_end::{self, Said},
         rows::{RunRow, lease::LeaseRow, sealed},
         table::Declared as _,
         tx::Tx,
@@ -79,7 +79,7 @@ impl Command for Lease {
                     .with("expires_at", lease.expires_at)
                     .into());
             }
-            lease_end::end(tx, &mut run, LeaseEnd::Takeover, None).await?;
+            lease_end::end(tx, &mut run, LeaseEnd::Takeover, Said::default()).await?;
             tx.save(&run);
         }
         let asleep = run.runnable_at.is_some_and(|at| at > tx.now);

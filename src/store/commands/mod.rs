@@ -10,6 +10,7 @@ mod finish;
 mod granted;
 mod heartbeat;
 mod lease;
+mod new_state;
 mod once;
 mod progress;
 mod reap;

@@ -1,4 +1,4 @@
-//! A worker gives a run back, at once or after a durable sleep.
+//! A worker gives a run back: at once, after a durable sleep, or paused.
 
 use async_trait::async_trait;
 use serde_json::json;
@@ -10,8 +10,13 @@ use crate::{
         wire::protocol::ReleaseRun,
     },
     store::{
-        Error, Store, engine::params, lease_end, rows::lease::LeaseRow, table::Declared as _,
-        tx::Tx, writer::Command,
+        Error, Store,
+        engine::params,
+        lease_end::{self, Said},
+        rows::lease::LeaseRow,
+        table::Declared as _,
+        tx::Tx,
+        writer::Command,
     },
 };
 
@@ -37,7 +42,11 @@ impl Command for Release {
         if !holds(&run, self.body.epoch) {
             return Err(Problem::lease_lost().into());
         }
-        lease_end::end(tx, &mut run, LeaseEnd::Release, Some(body)).await?;
+        let said = Said {
+            body: Some(body),
+            pause: self.body.pause,
+        };
+        lease_end::end(tx, &mut run, LeaseEnd::Release, said).await?;
         if run.status == RunStatus::Ready {
             run.runnable_at = self
                 .body

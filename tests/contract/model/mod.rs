@@ -25,12 +25,12 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         4 => Just(Op::Lease { takeover: false }),
         2 => Just(Op::Lease { takeover: true }),
-        2 => stale.prop_map(|stale| Op::Release { stale }),
+        2 => (stale, prop::bool::weighted(0.2)).prop_map(|(stale, pause)| Op::Release { stale, pause }),
         8 => (key.clone(), stale, prop::bool::weighted(0.25)).prop_map(|(key, stale, other_name)| {
             Op::Begin { key, stale, other_name }
         }),
         6 => (key.clone(), stale, 0..3u8).prop_map(|(key, stale, value)| Op::Commit { key, stale, value }),
-        1 => stale.prop_map(|stale| Op::Fail { stale }),
+        1 => (stale, prop::option::of(0..3u8)).prop_map(|(stale, value)| Op::Fail { stale, value }),
         1 => (stale, any::<bool>()).prop_map(|(stale, done)| Op::Finish { stale, done }),
         1 => Just(Op::Expire),
         2 => Just(Op::Again),

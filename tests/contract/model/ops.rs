@@ -8,6 +8,8 @@ pub enum Op {
     },
     Release {
         stale: bool,
+        /// The run is to be paused.
+        pause: bool,
     },
     Begin {
         key: usize,
@@ -22,6 +24,8 @@ pub enum Op {
     /// Key 0 fails for good.
     Fail {
         stale: bool,
+        /// What its patch puts into the state.
+        value: Option<u8>,
     },
     Finish {
         stale: bool,

@@ -40,8 +40,8 @@ pub struct Reference {
     pub epoch: i64,
     pub(super) signal: Option<&'static str>,
     pub(super) recoveries: i64,
-    /// Leases that were given back: a repeated release is known by its epoch.
-    pub(super) released: BTreeSet<i64>,
+    /// Leases that were given back: a repeated release is known by its epoch and by what it says.
+    pub(super) released: BTreeSet<(i64, bool)>,
     pub steps: Vec<Step>,
     pub state: State,
     /// There is a decision that can be sent again.
@@ -102,7 +102,7 @@ impl Reference {
         self.steps.iter().any(|step| step.status == status)
     }
 
-    fn end_lease(&mut self) {
+    fn end_lease(&mut self, pause: bool) {
         let mut broke = false;
         for step in self
             .steps
@@ -121,6 +121,7 @@ impl Reference {
             Some("cancel") => "cancelled",
             _ if held || self.steps.iter().any(asks) => "crashed",
             Some(_) => "paused",
+            None if pause => "paused",
             None if self.any("waiting") => "waiting",
             None => "ready",
         };
@@ -138,12 +139,16 @@ impl Reference {
     pub fn play(&mut self, op: &Op) -> String {
         match *op {
             Op::Lease { takeover } => self.lease(takeover),
-            Op::Release { stale } if self.released.contains(&(self.epoch - i64::from(stale))) => {
+            Op::Release { stale, pause }
+                if self
+                    .released
+                    .contains(&(self.epoch - i64::from(stale), pause)) =>
+            {
                 "ok".into()
             }
-            Op::Release { stale } if self.fenced(stale) => {
-                self.released.insert(self.epoch);
-                self.end_lease();
+            Op::Release { stale, pause } if self.fenced(stale) => {
+                self.released.insert((self.epoch, pause));
+                self.end_lease(pause);
                 "ok".into()
             }
             Op::Begin {
@@ -152,10 +157,10 @@ impl Reference {
                 other_name,
             } if self.fenced(stale) => self.begin(key, other_name),
             Op::Commit { key, stale, value } => self.commit(key, stale, value),
-            Op::Fail { stale } => self.fail(stale),
+            Op::Fail { stale, value } => self.fail(stale, value),
             Op::Finish { stale, done } if self.fenced(stale) => self.finish(done),
             Op::Expire if self.live => {
-                self.end_lease();
+                self.end_lease(false);
                 "ok".into()
             }
             Op::Decide {
@@ -175,7 +180,7 @@ impl Reference {
             return "lease_held".into();
         }
         if self.live {
-            self.end_lease();
+            self.end_lease(false);
         }
         if !matches!(self.status, "pending" | "ready") {
             return "run_not_runnable".into();
@@ -257,7 +262,7 @@ impl Reference {
         "ok".into()
     }
 
-    fn fail(&mut self, stale: bool) -> String {
+    fn fail(&mut self, stale: bool, value: Option<u8>) -> String {
         let Some(at) = self.of_key(0) else {
             return "not_found".into();
         };
@@ -267,6 +272,8 @@ impl Reference {
             (false, _) => "lease_lost",
             (true, "running") => {
                 (step.status, step.open) = ("failed", false);
+                let told = value.map(|value| ("failed".to_owned(), i64::from(value)));
+                self.state.extend(told);
                 "ok"
             }
             (true, _) => "attempt_over",

@@ -113,10 +113,11 @@ impl World {
                 let lease = Lease::new(run.clone(), body);
                 code(self.store.write(lease).await, |_| "ok".into())
             }
-            Op::Release { stale } => {
+            Op::Release { stale, pause } => {
                 let body = ReleaseRun {
                     epoch: epoch(stale),
                     after_ms: None,
+                    pause,
                 };
                 let release = Release {
                     run: run.clone(),
@@ -154,19 +155,17 @@ impl World {
                 // Over is over, by whichever word.
                 answer.replace("commit_conflict", "attempt_over")
             }
-            Op::Fail { stale } => {
+            Op::Fail { stale, value } => {
                 let at = before.of_key(0);
                 let attempt = at.map_or(1, |at| before.steps[at].attempt);
                 let n = self.next();
                 let error = json!({"kind": "Broken", "message": n.to_string()});
+                let patch =
+                    value.map(|value| json!([{"op": "add", "path": "/failed", "value": value}]));
                 let body: FailStep = body(
-                    json!({"epoch": epoch(stale), "attempt": attempt, "error": error, "retryable": false}),
+                    json!({"epoch": epoch(stale), "attempt": attempt, "error": error, "retryable": false, "patch": patch}),
                 );
-                let fail = Fail {
-                    run: run.clone(),
-                    seq: seq(at),
-                    body,
-                };
+                let fail = Fail::new(run.clone(), seq(at), body);
                 code(self.store.write(fail).await, |_| "ok".into())
             }
             Op::Finish { stale, done } => {

@@ -348,6 +348,7 @@ impl Check for CommitStep {
 impl Check for FailStep {
     fn check(&self) -> Checked {
         error(&self.error)?;
+        change(None, self.patch.as_deref())?;
         usage(self.usage.as_ref())
     }
 }
@@ -372,6 +373,11 @@ impl Check for FinishRun {
 
 impl Check for ReleaseRun {
     fn check(&self) -> Checked {
+        if self.pause && self.after_ms.is_some() {
+            let why =
+                "send either `pause` or `after_ms`, not both: a paused run is not taken by time";
+            return Err(Problem::invalid("pause", why));
+        }
         range("after_ms", self.after_ms.unwrap_or(0), SLEEP_MS)
     }
 }

@@ -78,6 +78,14 @@ pub fn commit(body: &Value) -> Value {
     any_of(body, vec![whole, patched])
 }
 
+/// A run that is given back sleeps or is paused, not both.
+pub fn release(body: &Value) -> Value {
+    let awake = json!({"type": "boolean", "enum": [false]});
+    let asleep = set(body.clone(), "pause", awake);
+    let paused = set(body.clone(), "after_ms", json!({"type": "null"}));
+    any_of(body, vec![asleep, paused])
+}
+
 /// Each kind of decision with the fields that it takes.
 pub fn decisions(body: &Value) -> Value {
     of_kinds(body, DecisionKind::ALL, true)

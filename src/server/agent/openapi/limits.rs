@@ -93,7 +93,7 @@ pub fn of_fields() -> Vec<(&'static str, &'static str, Value)> {
         limits.push((body, "refs", at_most(REFS_MAX)));
         limits.push((body, "links", at_most(LINKS_MAX)));
     }
-    for body in ["CommitStep", "Choice", "Decide"] {
+    for body in ["CommitStep", "FailStep", "Choice", "Decide"] {
         limits.push((body, "patch", at_most(PATCH_MAX)));
     }
     limits

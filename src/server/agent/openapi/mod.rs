@@ -35,6 +35,7 @@ pub fn complete(mut document: Value) -> Value {
         schemas[body] = bodies::step_to_begin(&schemas[body]);
     }
     schemas["CommitStep"] = bodies::commit(&schemas["CommitStep"]);
+    schemas["ReleaseRun"] = bodies::release(&schemas["ReleaseRun"]);
     schemas["Choice"] = bodies::choices(&schemas["Choice"]);
     schemas["Decide"] = bodies::decisions(&schemas["Decide"]);
     refusals::complete_problem(&mut schemas["Problem"]);
