@@ -10,7 +10,8 @@ use crate::domain::{
     wire::protocol::{
         BeginAnswer, BeginStep, ClaimRun, CommitAnswer, CommitStep, CreateRun, Decide,
         DecideAnswer, FailAnswer, FailStep, FinishRun, Heartbeat, HeartbeatAnswer, LeaseAnswer,
-        LeaseRun, Progress, ReleaseRun, RunAnswer, RunPage, SnapshotAnswer, StepAnswer, StepPage,
+        LeaseRun, Progress, ReleaseRun, RunAnswer, RunPage, SaveAnswer, SaveState, SnapshotAnswer,
+        StepAnswer, StepPage, TagPage, TagQuery,
     },
 };
 
@@ -52,6 +53,26 @@ impl Client {
     pub async fn commit(&self, id: &RunId, seq: i64, commit: &CommitStep) -> Answer<CommitAnswer> {
         let path = format!("v1/runs/{id}/steps/{seq}/commit");
         self.one(Request::post(path, commit)?).await
+    }
+
+    /// Saves a checkpoint between steps.
+    pub async fn save(&self, id: &RunId, state: &SaveState) -> Answer<SaveAnswer> {
+        let path = format!("v1/runs/{id}/snapshots");
+        self.one(Request::post(path, state)?.keyed()).await
+    }
+
+    /// Tags of snapshots, newest first.
+    pub async fn tags(&self, query: &TagQuery) -> Answer<TagPage> {
+        let query = query_string([
+            ("run", query.run.as_ref().map(ToString::to_string)),
+            ("space", query.space.clone()),
+            ("id", query.id.clone()),
+            ("before", query.before.clone()),
+            ("meta", query.meta.clone()),
+            ("limit", Some(query.limit.to_string())),
+            ("full", Some(query.full.to_string())),
+        ])?;
+        self.one(Request::get(format!("v1/tags?{query}"))).await
     }
 
     pub async fn fail(&self, id: &RunId, seq: i64, failure: &FailStep) -> Answer<FailAnswer> {

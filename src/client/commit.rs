@@ -11,7 +11,7 @@ use super::{
     session::Session,
     state::State,
 };
-use crate::domain::wire::protocol::{CommitStep, NextAnswer, NextStep};
+use crate::domain::wire::protocol::{CommitStep, NextAnswer, NextStep, SaveState, Tag};
 
 impl<S: State> Session<S> {
     /// Commits what the work gave, and begins the step that comes next if that is certain.
@@ -31,6 +31,7 @@ impl<S: State> Session<S> {
             patch: None,
             base: None,
             usage: work.ctx.used(),
+            tag: None,
             next: then.filter(|_| self.0.lease.asked_to_stop().is_none()),
         };
         let seq = work.ctx.seq();
@@ -67,8 +68,37 @@ impl<S: State> Session<S> {
             base: None,
             usage: None,
             next: None,
+            tag: None,
         };
         self.save(given.settled.seq, commit, fold).await
+    }
+
+    /// Saves a checkpoint between two steps, under this name if one is given: [`Client::tags`] finds it again.
+    ///
+    /// [`Client::tags`]: super::Client::tags
+    pub async fn checkpoint(
+        &self,
+        tag: Option<Tag>,
+        fold: impl FnOnce(&mut S),
+    ) -> Result<i64, Error> {
+        let lease = &self.0.lease;
+        let mut live = lease.hold(self.0.live.lock()).await?;
+        let mut draft = live.fold(fold)?;
+        let state = SaveState {
+            epoch: lease.epoch,
+            state: None,
+            patch: Some(std::mem::take(&mut draft.patch)),
+            base: Some(live.snapshot),
+            tag,
+        };
+        let answer = lease.call(lease.client.save(&lease.run, &state)).await?;
+        live.settle(draft, answer.snapshot);
+        self.0.seen.send_replace(live.typed.clone());
+        tracing::info!(run = %lease.run, snapshot = answer.snapshot, "checkpoint saved between steps");
+        if let Some(signal) = answer.signal {
+            lease.ask_to_stop(Stop::Operator(signal));
+        }
+        Ok(answer.snapshot)
     }
 
     /// One at a time, so that each patch is made from the state that it is applied to.

@@ -75,7 +75,8 @@ fn writes(blame: Blame, look: Look) -> AnyView {
             (None, _) if write.snapshot == 0 => {
                 view! { <span>"the initial state"</span> }.into_any()
             }
-            (None, _) => view! { <span>"an edit by hand"</span> }.into_any(),
+            (None, _) if write.by_hand => view! { <span>"an edit by hand"</span> }.into_any(),
+            (None, _) => view! { <span>"a checkpoint between steps"</span> }.into_any(),
         };
         let said = if i == 0 {
             "Written by "

@@ -6,6 +6,7 @@ use super::{
     engine::{Connection, Param, params},
     rows::{StepRow, decision::DecisionRow},
     seal,
+    snapshots::{StateAt, stored},
     table::Declared as _,
 };
 use crate::domain::{
@@ -101,6 +102,18 @@ pub(super) async fn some(
 ) -> Result<Vec<Decision>, Error> {
     let rows = DecisionRow::select(conn, rest, params).await?;
     rows.into_iter().map(decision).collect()
+}
+
+/// Whether a decision made this state: both are written in one transaction, at one time.
+pub(super) async fn made(
+    conn: &mut dyn Connection,
+    run: &RunId,
+    state: &StateAt,
+) -> Result<bool, Error> {
+    let owner = stored::owner(conn, run, state.snapshot).await?;
+    let first = "WHERE run = $1 AND snapshot >= $2 ORDER BY id LIMIT 1";
+    let first = some(conn, first, params![owner.as_str(), state.snapshot]).await?;
+    Ok(first.iter().any(|it| it.at == state.created_at))
 }
 
 /// The same for a picture of them, without damaged ones.

@@ -12,6 +12,7 @@ use super::{
     engine::{Connection, params},
     rows::{AttemptRow, StepRow, steps},
     snapshots::{self, StateAt},
+    tags,
 };
 use crate::domain::{
     Problem, RunId,
@@ -259,7 +260,12 @@ impl Store {
         let there = self.stand(run, seq).await.map_err(Error::problem)?;
         let n = there.snapshot;
         let state = self.state(run, n).await?;
+        let tags = async {
+            let mut conn = self.engine.read().await?;
+            tags::names(&mut *conn, run, n).await
+        };
         Ok(StateView {
+            tags: tags.await.map_err(Error::problem)?,
             edit: there.edit,
             snapshot: n,
             seq: state.seq,

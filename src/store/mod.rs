@@ -35,6 +35,7 @@ mod steps;
 mod store_url;
 mod table;
 mod tables;
+mod tags;
 mod timeline;
 mod tx;
 mod undone;

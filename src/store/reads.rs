@@ -10,7 +10,7 @@ use super::{
         event::{EventRow, linked_events},
         read_log,
     },
-    snapshots,
+    snapshots, tags,
 };
 use crate::domain::{
     Event, Hash, Problem, RunDetail, RunId, StepDetail, Time,
@@ -124,7 +124,10 @@ impl Store {
             if !(0..=owner.snapshot).contains(&n) {
                 return Err(Problem::not_found("snapshot").into());
             }
-            snapshots::read(&mut *conn, run, n).await
+            Ok(SnapshotAnswer {
+                tags: tags::names(&mut *conn, run, n).await?,
+                ..snapshots::read(&mut *conn, run, n).await?
+            })
         };
         read.await.map_err(Error::problem)
     }

@@ -3,7 +3,7 @@
 use super::{
     rows::{
         announced, attempt, decision, lease, log_line, reference, request, run, seen, session,
-        signin_link, step, term, token, user,
+        signin_link, step, tag, term, token, user,
     },
     snapshots::stored,
     table::Table,
@@ -24,6 +24,7 @@ pub static SEALED: &[&Table] = &[
     &stored::TABLE,
     &decision::TABLE,
     &reference::TABLE,
+    &tag::TABLE,
     &request::TABLE,
     &term::TABLE,
     &user::TABLE,

@@ -17,7 +17,7 @@ use super::{
     engine::{CommitError, Connection, Engine, Param, params},
     error::Error,
     lease_end::{self, Said},
-    rows::{RunContent, RunRow, attempt, audited, event, run, step, term},
+    rows::{RunContent, RunRow, attempt, audited, event, run, step, tag, term},
     snapshots::{self, NewestState},
     warm::Warm,
 };
@@ -61,7 +61,7 @@ pub struct Tx {
     events: Vec<(Event, Hash)>,
     runs: HashMap<RunId, (RunRow, bool)>,
     /// Rows that are written at the end, statement by statement, and the runs they belong to.
-    rows: [Queue; 5],
+    rows: [Queue; 6],
     touched: HashSet<RunId>,
     states: HashMap<RunId, NewestState>,
     /// Terms that runs are found by from now on.
@@ -100,6 +100,7 @@ impl Tx {
                 &step::INSERT,
                 &attempt::INSERT,
                 &snapshots::INSERT,
+                &tag::INSERT,
                 &step::SETTLE,
                 &attempt::END,
             ]

@@ -28,6 +28,7 @@ pub fn calls(agent: &Agent) -> Vec<(&'static str, String, Value)> {
     let claim = json!({"worker": "w", "agents": [unique("agent")], "ttl_ms": 1000, "wait_ms": 0, "version": "1", "model": "m"});
     let lease = json!({"worker": "w", "ttl_ms": 1000, "version": "1", "model": "m", "state_schema": {}, "takeover": true});
     let log = json!([{"level": "info", "message": "m"}]);
+    let tag = json!({"space": "s", "id": "t", "meta": {"m": 1}});
     vec![
         ("create", "/v1/runs".into(), create),
         ("lease", agent.path("lease"), lease),
@@ -35,8 +36,9 @@ pub fn calls(agent: &Agent) -> Vec<(&'static str, String, Value)> {
         ("heartbeat", agent.path("heartbeat"), agent.fenced(json!({"ttl_ms": 1000}))),
         ("begin", agent.path("steps"), agent.fenced(step.clone())),
         ("gate", agent.path("steps"), agent.fenced(gate)),
-        ("commit", agent.at(1, "commit"), agent.fenced(json!({"attempt": 1, "result": {"r": 1}, "state": {"n": 2}, "base": 0, "usage": usage, "next": step}))),
+        ("commit", agent.at(1, "commit"), agent.fenced(json!({"attempt": 1, "result": {"r": 1}, "state": {"n": 2}, "base": 0, "usage": usage, "next": step, "tag": tag}))),
         ("patch", agent.at(1, "commit"), agent.fenced(json!({"attempt": 1, "patch": patch, "usage": usage}))),
+        ("save", agent.path("snapshots"), agent.fenced(json!({"state": {"n": 2}, "base": 0, "tag": tag}))),
         ("fail", agent.at(1, "fail"), agent.fenced(json!({"attempt": 1, "error": error, "retryable": true, "effect": "none", "usage": usage, "patch": patch}))),
         ("progress", agent.at(1, "progress"), agent.fenced(json!({"attempt": 1, "partial": {"p": 1}, "log": log}))),
         ("finish", agent.path("finish"), agent.fenced(json!({"outcome": "failed", "result": {"r": 1}, "error": error}))),
@@ -51,7 +53,7 @@ pub fn needed(call: &str) -> &'static [&'static str] {
     match call {
         "create" => &["agent"],
         "lease" | "claims" => &["worker"],
-        "heartbeat" | "release" | "pause" => &["epoch"],
+        "heartbeat" | "save" | "release" | "pause" => &["epoch"],
         "begin" | "gate" => &["epoch", "key", "name"],
         "commit" | "patch" | "progress" => &["epoch", "attempt"],
         "fail" => &["epoch", "attempt", "error"],
@@ -94,6 +96,8 @@ async fn an_unknown_field_is_refused_inside_every_object(on: Engine) {
         ("begin", "/links/0"),
         ("gate", "/gate"),
         ("commit", "/usage"),
+        ("commit", "/tag"),
+        ("save", "/tag"),
         ("commit", "/next"),
         ("commit", "/next/effect"),
         ("fail", "/error"),
@@ -299,6 +303,8 @@ async fn hostile_values_are_refused_wherever_a_value_may_stand(on: Engine) {
         ("commit", "result"),
         ("commit", "state"),
         ("commit", "next/input"),
+        ("save", "state"),
+        ("save", "tag/meta/m"),
         ("patch", "patch/0/value"),
         ("progress", "partial"),
         ("finish", "result"),

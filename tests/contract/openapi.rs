@@ -16,6 +16,7 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("gate", "post", "/v1/runs/{id}/steps"),
     ("commit", "post", "/v1/runs/{id}/steps/{seq}/commit"),
     ("patch", "post", "/v1/runs/{id}/steps/{seq}/commit"),
+    ("save", "post", "/v1/runs/{id}/snapshots"),
     ("fail", "post", "/v1/runs/{id}/steps/{seq}/fail"),
     ("progress", "post", "/v1/runs/{id}/steps/{seq}/progress"),
     ("finish", "post", "/v1/runs/{id}/finish"),
@@ -50,6 +51,10 @@ const READS: &[(&str, &[&str])] = &[
     ("/v1/runs/{id}/snapshots/{n}", &[]),
     ("/v1/runs/{id}/plan", &[]),
     ("/v1/runs/{id}/diff", &["from", "to", "other"]),
+    (
+        "/v1/tags",
+        &["run", "space", "id", "before", "meta", "limit", "full"],
+    ),
     ("/v1/events", &["after", "run"]),
 ];
 

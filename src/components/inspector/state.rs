@@ -12,6 +12,7 @@ use crate::{
     domain::{
         RunId, StepStatus,
         views::{sheet::StepSheet, state_view::StateView, words},
+        wire::protocol::TagName,
     },
 };
 
@@ -81,6 +82,7 @@ pub fn StateTab(run: RunId, state: StateView, step: StepSheet, look: Look) -> im
     let scalar = (!root.kind.opens()).then(|| view! { <code><bdi>{root.text}</bdi></code> });
     let compare = format!("/runs/{run}/diff?to={}", state.snapshot);
     let edit = state.edit.clone();
+    let tagged = tagged(state.tags);
     view! {
         {edit.map(|edit| view! { <EditedBy edit run=run.clone()/> })}
         <p class="dim">{said}</p>
@@ -93,9 +95,24 @@ pub fn StateTab(run: RunId, state: StateView, step: StepSheet, look: Look) -> im
         {scalar}
         <div class="state-tree">{body}</div>
         <p class="dim">
-            "snapshot "<b class="mono">{state.snapshot}</b>" · "<At at=state.created_at/>
+            "snapshot "<b class="mono">{state.snapshot}</b>{tagged}" · "<At at=state.created_at/>
             " · hash "<bdi class="mono">{state.hash.to_string().chars().take(16).collect::<String>()}</bdi>
         </p>
     }
     .into_any()
+}
+
+/// What programs call the snapshot.
+fn tagged(tags: Vec<TagName>) -> Option<AnyView> {
+    let name = |TagName { space, id }: TagName| {
+        let title = match space.is_empty() {
+            true => "A name that the program gave to this snapshot".to_owned(),
+            false => format!("A name that the program gave to this snapshot, in the space {space}"),
+        };
+        view! { " "<bdi class="tag mono" title=title>{id}</bdi> }
+    };
+    let one = tags.len() == 1;
+    let names = tags.into_iter().map(name).collect_view();
+    let word = if one { " · tag" } else { " · tags" };
+    (!names.is_empty()).then(|| view! { {word}{names} }.into_any())
 }

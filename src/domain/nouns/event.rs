@@ -26,6 +26,7 @@ pub enum EventKind {
     StepGiven,
     Drift,
     LateEvidence,
+    SnapshotSaved,
     Decision,
 }
 
@@ -35,7 +36,7 @@ crate::domain::nouns::status::words!(EventKind {
     StepProgress = "step_progress",
     StepCommitted = "step_committed", StepFailed = "step_failed", StepCrashed = "step_crashed",
     StepWaiting = "step_waiting", StepGiven = "step_given", Drift = "drift",
-    LateEvidence = "late_evidence", Decision = "decision",
+    LateEvidence = "late_evidence", SnapshotSaved = "snapshot_saved", Decision = "decision",
 });
 
 impl EventKind {

@@ -139,7 +139,8 @@ impl Tree {
         };
     }
 
-    fn equals(&self, value: &Value) -> bool {
+    /// By value: `1` and `1.0` are equal.
+    pub fn equals(&self, value: &Value) -> bool {
         match (&self.0.node, value) {
             (Node::Scalar(Value::Number(mine)), Value::Number(other)) => same_number(mine, other),
             (Node::Scalar(mine), other) => mine == other,

@@ -27,8 +27,11 @@ pub struct Blame {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Write {
     pub snapshot: i64,
-    /// The step that committed it; the initial state and a person's edit have none.
+    /// The step that committed it; the initial state, a checkpoint between steps and a person's edit have none.
     pub seq: Option<i64>,
+    /// A person changed it.
+    #[serde(default)]
+    pub by_hand: bool,
     pub name: Option<String>,
     pub at: Time,
     pub value: Branch,

@@ -9,7 +9,10 @@ use crate::domain::{
     rules::decision::EditMark,
     tree::hash::Hash,
     tree::{Shape, Tree},
-    wire::json::{escape, quoted},
+    wire::{
+        json::{escape, quoted},
+        protocol::TagName,
+    },
 };
 
 /// Branches of one page.
@@ -90,7 +93,10 @@ pub struct StateView {
     #[serde(default)]
     pub edit: Option<EditMark>,
     pub snapshot: i64,
-    /// The step that committed it; the initial state and a change by hand have none.
+    /// The newest names that programs gave to it.
+    #[serde(default)]
+    pub tags: Vec<TagName>,
+    /// The step that committed it; the initial state, a checkpoint between steps and a change by hand have none.
     pub seq: Option<i64>,
     pub created_at: Time,
     pub hash: Hash,

@@ -27,9 +27,11 @@ mod begun;
 pub mod decision_fields;
 pub mod limits;
 mod made;
+mod tags;
 
 pub use begun::{BeginStep, NextStep};
 pub use limits::{Check, LOG_LINES_MAX, OBJECTS, STATE_MAX, VALUES_MAX};
+pub use tags::{Tag, TagName, TagPage, TagQuery, Tagged};
 
 /// Tells an explicit `null` from an absent field.
 fn present<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Value>, D::Error> {
@@ -156,6 +158,24 @@ bodies! {
         usage: Option<Usage>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<NextStep>,
+        /// Names the snapshot after the commit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tag: Option<Tag>,
+    }
+
+    /// `POST /v1/runs/{id}/snapshots`: a checkpoint between steps.
+    #[serde(deny_unknown_fields)]
+    SaveState {
+        epoch: Epoch,
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        state: Option<Value>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        patch: Option<Vec<Op>>,
+        /// The snapshot that `state` or `patch` was made from; the current one if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<i64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tag: Option<Tag>,
     }
 
     /// `POST /v1/runs/{id}/steps/{seq}/fail`
@@ -317,6 +337,14 @@ bodies! {
         next: Option<NextAnswer>,
     }
 
+    /// Answer to a checkpoint between steps.
+    SaveAnswer {
+        snapshot: i64,
+        hash: Hash,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signal: Option<Signal>,
+    }
+
     /// Answer to fail.
     FailAnswer {
         outcome: FailOutcome,
@@ -349,11 +377,14 @@ bodies! {
 
     SnapshotAnswer {
         snapshot: i64,
-        /// The step that made it; absent for the initial state.
+        /// The step that made it; absent for the initial state, a checkpoint between steps and a change by hand.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seq: Option<i64>,
         hash: Hash,
         created_at: Time,
+        /// The newest that name it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tags: Vec<TagName>,
         state: Value,
     }
 

@@ -9,6 +9,7 @@ mod plan;
 mod runs;
 mod snapshots;
 mod steps;
+mod tags;
 
 use axum::{
     Json,
@@ -115,7 +116,9 @@ fn protocol() -> Protocol {
     .add(Advance, routes!(steps::progress))
     .add(Decide, routes!(decisions::decide))
     .add(Read, routes!(plan::read))
+    .add(Advance, routes!(snapshots::save))
     .add(Read, routes!(snapshots::read))
+    .add(Read, routes!(tags::list))
     .add(Read, routes!(diffs::read))
     .add(Read, routes!(events::follow))
 }

@@ -67,7 +67,7 @@ pub async fn begin(
 #[utoipa::path(post, path = "/v1/runs/{id}/steps/{seq}/commit", tag = "steps",
     params(("id" = String, Path), ("seq" = i64, Path)), request_body = CommitStep, responses(
     (status = 200, body = CommitAnswer),
-    (status = 409, description = "lease_lost, commit_conflict, state_conflict, attempt_over", body = Problem),
+    (status = 409, description = "lease_lost, commit_conflict, state_conflict, tag_conflict, attempt_over", body = Problem),
     (status = 422, description = "patch_failed", body = Problem),
 ))]
 pub async fn commit(

@@ -9,7 +9,7 @@ use super::{
     begin::{Brings, begin},
     holds,
     new_state::{self, Ahead, NewState},
-    renew,
+    renew, tagged,
 };
 use crate::{
     aside::{LONG, aside},
@@ -55,8 +55,11 @@ impl Ready {
     fn of(body: &CommitStep) -> Self {
         let state = NewState::of(body.state.as_ref(), body.patch.as_deref());
         let result = Content::of(&body.result);
+        let mut said = vec![json!(result.hash), state.fingerprint()];
+        // A commit without a tag is known by what it was known by before there were tags.
+        said.extend(body.tag.as_ref().map(|tag| json!(tag)));
         Self {
-            fingerprint: Hash::of(&json!([result.hash, state.fingerprint()])),
+            fingerprint: Hash::of(&json!(said)),
             result,
             state,
             next: body.next.as_ref().map(Brings::of),
@@ -116,6 +119,7 @@ impl Command for Commit {
             let detail = format!("step {} was rewound past: begin it again", self.seq);
             return Err(Problem::new(Code::AttemptOver, detail).into());
         }
+        tagged::free(tx, &run, self.body.tag.as_ref()).await?;
         let change = self.change_state(tx, &mut run, &attempt).await?;
         let answer = self
             .settle(tx, &mut run, (step, attempt), body, change)
@@ -203,10 +207,12 @@ impl Commit {
         run.recoveries = 0;
         run.spend(self.body.usage.as_ref());
         run.became(&step);
-        let data = json!({
+        let mut data = json!({
             "attempt": attempt.attempt, "result": ready.result.hash, "snapshot": run.snapshot, "hash": run.hash,
             "usage": self.body.usage,
         });
+        let tag = self.body.tag.as_ref();
+        tagged::name(tx, run, (tag, Some(self.seq), body), &mut data);
         tx.emit(&run.id, Some(self.seq), EventKind::StepCommitted, data);
         tracing::info!(
             run = %run.id, step = self.seq, key = %step.key, snapshot = run.snapshot, "checkpoint saved"

@@ -16,7 +16,9 @@ mod progress;
 mod reap;
 mod reference;
 mod release;
+mod save_state;
 mod sightings;
+mod tagged;
 mod tick;
 
 pub use begin::Begin;
@@ -33,6 +35,7 @@ pub use once::{Key, Once, PurgeRequests, Repeatable};
 pub use progress::RecordProgress;
 pub use reap::Reap;
 pub use release::Release;
+pub use save_state::Save;
 pub use sightings::{RecordSightings, Seen, Sighting, Who};
 pub use tick::{Grace, Tick};
 

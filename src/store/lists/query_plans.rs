@@ -4,10 +4,12 @@ use super::{
     super::{
         Store,
         engine::{Connection, Param, params},
+        tags,
     },
     COUNT_AGENT, COUNT_AT_GATE, COUNT_IN_NEED, COUNT_STATUS, NEXT_AGENT, found, index_range, needs,
     search, source,
 };
+use crate::domain::Hash;
 
 const BIG: i64 = i64::MAX;
 
@@ -54,6 +56,10 @@ fn statements() -> Vec<(&'static str, Vec<Param>, bool)> {
         (COUNT_IN_NEED, params![1_000], false),
         (COUNT_AGENT, params!["a", 1_000], false),
         (NEXT_AGENT, params![""], false),
+        (tags::OF_RUN, params!["r", BIG, 50], false),
+        (tags::NAMED, params!["r", Hash::default()], false),
+        (tags::ALL, params![BIG, "r", 50], false),
+        (tags::OF_SNAPSHOT, params!["r", 0, 50], false),
     ]
 }
 

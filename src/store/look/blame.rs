@@ -11,7 +11,7 @@ use crate::{
         },
         wire::patch::tokens,
     },
-    store::{Error, Store, engine::Connection, snapshots},
+    store::{Error, Store, decisions, engine::Connection, snapshots},
 };
 
 impl Store {
@@ -95,10 +95,13 @@ impl History<'_> {
             return Ok(());
         }
         let name = step_name(self.conn, self.run, state.seq).await?;
+        let between = state.seq.is_none() && state.snapshot > 0;
+        let by_hand = between && decisions::made(self.conn, self.run, state).await?;
         let path = pointer(&self.path);
         self.writes.push(Write {
             snapshot: state.snapshot,
             seq: state.seq,
+            by_hand,
             name,
             at: state.created_at,
             value: Branch::of(None, path.clone(), at(&state.tree, &path)?),

@@ -14,6 +14,7 @@ pub(super) mod seen;
 pub(super) mod session;
 pub(super) mod signin_link;
 pub(super) mod step;
+pub(super) mod tag;
 pub(super) mod term;
 pub(super) mod token;
 pub(super) mod user;

@@ -175,6 +175,7 @@ pub async fn read(conn: &mut dyn Connection, run: &RunId, n: i64) -> Result<Snap
         seq: state.seq,
         hash: state.hash,
         created_at: state.created_at,
+        tags: Vec::new(),
         state: state.tree.to_value(),
     })
 }

@@ -31,7 +31,7 @@ pub(super) struct Mark {
     audited: (i64, Hash),
     audit: usize,
     events: usize,
-    rows: [usize; 5],
+    rows: [usize; 6],
     undo: usize,
 }
 

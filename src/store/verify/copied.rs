@@ -7,17 +7,18 @@ use super::{
 use crate::store::{
     Error,
     engine::{Connection, Param, params},
-    rows::{RunRow, announced, attempt, reference, term::TermRow},
+    rows::{RunRow, announced, attempt, reference, tag, term::TermRow},
     table::{Declared as _, Table},
 };
 
-/// The steps of a run before this one, their attempts, and what the run announced, referred to and is found by.
+/// The steps of a run before this one, their attempts, and what the run announced, referred to, tagged and is found by.
 pub async fn sound(conn: &mut dyn Connection, run: &RunRow, before: i64) -> Result<(), Error> {
     steps(conn, run, before).await?;
     let earlier = |key: &[Param]| matches!(key, [_, Param::Int(Some(seq)), _] if *seq < before);
     rows(conn, run, &attempt::TABLE, Vec::new(), earlier).await?;
     rows(conn, run, &announced::TABLE, Vec::new(), |_| true).await?;
     rows(conn, run, &reference::TABLE, Vec::new(), |_| true).await?;
+    rows(conn, run, &tag::TABLE, Vec::new(), |_| true).await?;
     TermRow::select(conn, "WHERE ord = $1", params![run.ord]).await?;
     Ok(())
 }

@@ -58,14 +58,18 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// What `history` leaves out: a rewind, a fork, late evidence, a cancelled run, a session, a revoked token.
+/// What `history` leaves out: a checkpoint between steps, a rewind that hides a tag, a fork, late evidence, a cancelled run, a session, a revoked token.
 async fn rest_of_history(server: &Server) {
     let api = server.api();
     let agent = api.agent(json!({"state": {"n": 0}})).await;
+    let between = json!({"state": {"n": 0, "ready": true}, "tag": {"id": "ready"}});
+    api.post(&agent.path("snapshots"), agent.fenced(between))
+        .await
+        .is(200);
     let effect = json!({"effect": {"target": "stripe"}});
     let seq = agent.executes("pay", effect).await;
     agent
-        .commit(seq, 1, json!({"state": {"n": 1}}))
+        .commit(seq, 1, json!({"state": {"n": 1}, "tag": {"id": "paid"}}))
         .await
         .is(200);
     agent.executes("late", json!({})).await;

@@ -37,6 +37,10 @@ pub const QUESTION_MAX: usize = 1_000;
 pub const ERROR_MESSAGE_MAX: usize = 100_000;
 pub const ERROR_STACK_MAX: usize = 1_000_000;
 pub const IDEMPOTENCY_KEY_MAX: usize = 256;
+pub const TAG_SPACE_MAX: usize = 1_000;
+pub const TAG_ID_MAX: usize = 256;
+/// Bytes of what a tag says beside its name.
+pub const TAG_META_MAX: usize = 1 << 20;
 pub const LOG_LEVEL_MAX: usize = 20;
 pub const TTL_MS: (i64, i64) = (1_000, 3_600_000);
 pub const WAIT_MS: (i64, i64) = (0, 60_000);
@@ -76,6 +80,8 @@ pub const OBJECTS: &[&str] = &[
     "/next/retry",
     "/next/links/*",
     "/next/refs/*",
+    "/tag",
+    "/tag/meta",
 ];
 
 /// A body that knows its own limits.
@@ -224,6 +230,25 @@ fn change(state: Option<&Value>, ops: Option<&[Op]>) -> Checked {
     Ok(())
 }
 
+fn tag(tag: Option<&Tag>) -> Checked {
+    let Some(tag) = tag else { return Ok(()) };
+    text("tag/space", &tag.space, 0, TAG_SPACE_MAX)?;
+    text("tag/id", &tag.id, 1, TAG_ID_MAX)?;
+    if tag.id.chars().any(char::is_control) {
+        return Err(Problem::invalid(
+            "tag/id",
+            "must have printable characters only",
+        ));
+    }
+    let Some(meta) = &tag.meta else { return Ok(()) };
+    let meta = Value::Object(meta.clone());
+    value("tag/meta", &meta)?;
+    match json::canonical(&meta).len() > TAG_META_MAX {
+        true => Err(Problem::too_large("tag/meta", TAG_META_MAX)),
+        false => Ok(()),
+    }
+}
+
 impl Check for CreateRun {
     fn check(&self) -> Checked {
         new_run("id", self.id.as_ref())?;
@@ -340,8 +365,21 @@ impl Check for CommitStep {
         change(self.state.as_ref(), self.patch.as_deref())?;
         range("base", self.base.unwrap_or(0), (0, i64::MAX))?;
         usage(self.usage.as_ref())?;
+        tag(self.tag.as_ref())?;
         let next = self.next.as_ref().map_or(Ok(()), NextStep::check);
         next.map_err(|problem| problem.under("next"))
+    }
+}
+
+impl Check for SaveState {
+    fn check(&self) -> Checked {
+        if self.state.is_none() && self.patch.is_none() {
+            let why = "send the new `state`, or a `patch`";
+            return Err(Problem::invalid("state", why));
+        }
+        change(self.state.as_ref(), self.patch.as_deref())?;
+        range("base", self.base.unwrap_or(0), (0, i64::MAX))?;
+        tag(self.tag.as_ref())
     }
 }
 

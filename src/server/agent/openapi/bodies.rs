@@ -78,6 +78,14 @@ pub fn commit(body: &Value) -> Value {
     any_of(body, vec![whole, patched])
 }
 
+/// A state or a patch, and one of them at least.
+pub fn new_state(body: &Value) -> Value {
+    let whole = variant(body, &["patch"], &["state"]);
+    let mut patched = variant(body, &["state"], &["patch"]);
+    never_null(&mut patched["properties"]["patch"]);
+    any_of(body, vec![whole, patched])
+}
+
 /// A run that is given back sleeps or is paused, not both.
 pub fn release(body: &Value) -> Value {
     let awake = json!({"type": "boolean", "enum": [false]});

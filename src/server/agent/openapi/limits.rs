@@ -73,6 +73,9 @@ pub fn of_fields() -> Vec<(&'static str, &'static str, Value)> {
         ("Progress", "log", at_most(LOG_LINES_MAX)),
         ("ReleaseRun", "after_ms", range(SLEEP_MS)),
         ("CommitStep", "base", json!({"minimum": 0})),
+        ("SaveState", "base", json!({"minimum": 0})),
+        ("Tag", "space", text(0, TAG_SPACE_MAX)),
+        ("Tag", "id", printable(TAG_ID_MAX)),
         ("Decide", "new_run_id", named(json!({}))),
         ("Decide", "reason", text(0, TEXT_MAX)),
         ("Decide", "text", text(0, TEXT_MAX)),
@@ -93,7 +96,7 @@ pub fn of_fields() -> Vec<(&'static str, &'static str, Value)> {
         limits.push((body, "refs", at_most(REFS_MAX)));
         limits.push((body, "links", at_most(LINKS_MAX)));
     }
-    for body in ["CommitStep", "FailStep", "Choice", "Decide"] {
+    for body in ["CommitStep", "SaveState", "FailStep", "Choice", "Decide"] {
         limits.push((body, "patch", at_most(PATCH_MAX)));
     }
     limits
@@ -102,9 +105,20 @@ pub fn of_fields() -> Vec<(&'static str, &'static str, Value)> {
 /// Text that is looked for: any but NUL, which no stored text holds.
 const SEARCHED: &str = "^[^\\u0000]*$";
 
-/// What a parameter of this name is held to, wherever it stands.
-pub fn of_parameter(name: &str) -> Option<Value> {
+/// A parameter that is an object, written as JSON.
+pub fn object(parameter: &mut Value) {
+    if let Some(parameter) = parameter.as_object_mut() {
+        let content = json!({"application/json": {"schema": {"type": "object"}}});
+        parameter.remove("schema");
+        parameter.insert("content".into(), content);
+    }
+}
+
+/// What a parameter of this name is held to, wherever it stands. A tag's `id` is a program's own word.
+pub fn of_parameter(path: &str, name: &str) -> Option<Value> {
     Some(match name {
+        "id" if path == "/v1/tags" => return None,
+        "before" => json!({"pattern": "^[0-9]{1,18}(@[A-Za-z0-9._:-]+)?$"}),
         "id" => named(run_id()),
         "run" | "other" => json!({"$ref": "#/components/schemas/RunId"}),
         "limit" => range(PAGE),
@@ -156,10 +170,15 @@ fn named(mut id: Value) -> Value {
     id
 }
 
+fn printable(max: usize) -> Value {
+    json!({"pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]+$", "minLength": 1, "maxLength": max})
+}
+
 pub fn step_key() -> Value {
-    json!({
+    let mut key = json!({
         "type": "string",
         "description": "A step's idempotency key: printable characters, unique in its run and stable over attempts.",
-        "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]+$", "minLength": 1, "maxLength": KEY_MAX,
-    })
+    });
+    super::narrow(&mut key, printable(KEY_MAX));
+    key
 }

@@ -19,6 +19,7 @@ const REPEATABLE: &[&str] = &[
     "/v1/runs/{id}/lease",
     "/v1/claims",
     "/v1/runs/{id}/steps/{seq}/progress",
+    "/v1/runs/{id}/snapshots",
     "/v1/runs/{id}/decisions",
 ];
 
@@ -35,6 +36,7 @@ pub fn complete(mut document: Value) -> Value {
         schemas[body] = bodies::step_to_begin(&schemas[body]);
     }
     schemas["CommitStep"] = bodies::commit(&schemas["CommitStep"]);
+    schemas["SaveState"] = bodies::new_state(&schemas["SaveState"]);
     schemas["ReleaseRun"] = bodies::release(&schemas["ReleaseRun"]);
     schemas["Choice"] = bodies::choices(&schemas["Choice"]);
     schemas["Decide"] = bodies::decisions(&schemas["Decide"]);
@@ -78,7 +80,9 @@ fn describe(path: &str, method: &str, call: &mut Value) {
     let parameters = call.get_mut("parameters").and_then(Value::as_array_mut);
     for parameter in parameters.into_iter().flatten() {
         let name = parameter["name"].as_str().unwrap_or_default();
-        if let Some(limit) = limits::of_parameter(name) {
+        if path == "/v1/tags" && name == "meta" {
+            limits::object(parameter);
+        } else if let Some(limit) = limits::of_parameter(path, name) {
             narrow(&mut parameter["schema"], limit);
         }
     }

@@ -51,6 +51,7 @@ pub fn meaning(code: Code) -> (Where, &'static str) {
         KeyConflict => (Named, "the key belongs to a step of another name"),
         CommitConflict => (Named, "the attempt was committed with another body"),
         StateConflict => (Named, "the state was made from an older snapshot"),
+        TagConflict => (Named, "the tag names `snapshot`, with another content"),
         AttemptOver => (Named, "the attempt has ended"),
         StepInFlight => (Named, "a step has begun and not ended"),
         IdempotencyConflict => (Repeatable, "the key came with another body"),

@@ -234,6 +234,7 @@ impl Fork {
         let beside = Beside {
             origin: &origin.id,
             from: self.from,
+            snapshot: self.snapshot,
         };
         beside.all(conn, &mut run).await?;
         match same {

@@ -8,7 +8,7 @@ use crate::{
         engine::{Connection, params},
         lease_end,
         plan::{beyond, effects_from},
-        rows::{Announcements, AttemptRow, RunRow, StepRow},
+        rows::{Announcements, AttemptRow, RunRow, StepRow, tag::TagRow},
         tx::Tx,
     },
 };
@@ -16,6 +16,8 @@ use crate::{
 pub struct Rewind {
     pub to: i64,
     pub edited: Edited,
+    /// Tags of what is left behind, by their numbers.
+    tags: Vec<i64>,
     /// What is superseded.
     steps: Vec<StepRow>,
 }
@@ -44,11 +46,17 @@ impl Rewind {
                 return Err(Error::Outdated);
             }
         };
-        Ok(Self { to, edited, steps })
+        Ok(Self {
+            to,
+            edited,
+            tags: TagRow::left_behind(tx.conn(), &run.id, (base, to)).await?,
+            steps,
+        })
     }
 
     pub async fn carry_out(self, tx: &mut Tx, run: &mut RunRow) -> Result<(), Error> {
         let id = run.id.clone();
+        TagRow::hide(tx.conn(), &id, &self.tags).await?;
         self.edited.save(tx, run);
         let (busy_us, _) = beyond(tx.conn(), run, self.to).await?;
         run.busy_us = (run.busy_us - busy_us).max(0);

@@ -69,8 +69,9 @@ pub async fn history(server: &Server) {
         .await;
     let milestone = json!({"kind": "milestone"});
     let seq = crashed.executes("looked-up", milestone).await;
+    let tag = json!({"space": "graph", "id": "looked-up", "meta": {"step": 1}});
     crashed
-        .commit(seq, 1, json!({"state": {"owed": 9}}))
+        .commit(seq, 1, json!({"state": {"owed": 9}, "tag": tag}))
         .await
         .is(200);
     let effect = json!({"effect": {"target": "card", "description": "refunds"}, "recovery": "ask"});

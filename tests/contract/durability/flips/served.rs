@@ -13,6 +13,7 @@ use step47::{
             timeline::{Axis, CELLS_MIN, Look, TimelineQuery},
             words,
         },
+        wire::protocol::TagQuery,
     },
     store::Store,
 };
@@ -81,6 +82,12 @@ impl Served {
         let window = store.step_window(id, None, None).await;
         self.keep(named(WINDOW), window.map(|it| json!({"steps": it.steps})));
         self.keep(named("decisions"), store.decisions(id, None, MANY).await);
+        let tags = TagQuery {
+            run: Some(id.clone()),
+            full: true,
+            ..TagQuery::default()
+        };
+        self.keep(named("tags"), store.tags(&tags).await);
         self.keep(named("plan"), store.plan(id, &PlanQuery::default()).await);
         for axis in [Axis::Steps, Axis::Time] {
             // A picture in time of what still goes on is another one each time.

@@ -20,6 +20,7 @@ const VALUES: &[(&str, &str, &str, &str)] = &[
     ("announced", "run", "idx", "seal"),
     ("announced", "run", "idx", "skipped"),
     ("refs", "run", "uri", "seal"),
+    ("tags", "run", "n", "seal"),
     ("leases", "run", "epoch", "seal"),
     ("decisions", "run", "id", "seal"),
     ("snapshots", "run", "n", "seal"),

@@ -17,7 +17,12 @@ pub enum Order {
     CommitThenBegin,
     CommitThenAgain,
     CommitThenReplay,
+    CommitTagged,
+    Save,
+    SaveTagged,
+    SaveAgain,
     Fail,
+    FailWithPatch,
     Progress,
     Finish,
     Release,
@@ -59,7 +64,12 @@ pub const AGENTS: &[Order] = &[
     CommitThenBegin,
     CommitThenAgain,
     CommitThenReplay,
+    CommitTagged,
+    Save,
+    SaveTagged,
+    SaveAgain,
     Fail,
+    FailWithPatch,
     Progress,
     Finish,
     Release,
@@ -110,6 +120,11 @@ fn refs() -> Value {
     json!([{"uri": "file:a", "hash": "1"}])
 }
 
+/// A checkpoint between steps that has a name.
+fn tagged(id: &str) -> Value {
+    json!({"state": {"n": 1}, "tag": {"id": id, "meta": {"k": 1}}})
+}
+
 impl Order {
     /// A leased run: one step committed, one that failed and may be tried again, one in flight or at a gate. Then what
     /// the order needs.
@@ -121,7 +136,7 @@ impl Order {
         let run = api.create(merged(origin(&name), more)).await;
         let agent = api.lease(&run, json!({"ttl_ms": LONG})).await;
         let load = agent.executes("load", json!({"refs": refs()})).await;
-        let body = json!({"result": {"found": 1}, "state": {"n": 1}});
+        let body = json!({"result": {"found": 1}, "state": {"n": 1}, "tag": {"id": "loaded"}});
         agent.commit(load, 1, body).await.is(200);
         let flaky = json!({"retry": {"max_attempts": 3, "backoff_ms": 1}});
         let flaky = agent.executes("flaky", flaky).await;
@@ -129,6 +144,8 @@ impl Order {
         let progress = json!({"partial": {"half": true}, "log": log});
         agent.progress(flaky, 1, progress).await.is(204);
         agent.fail(flaky, 1, json!({})).await.is(200);
+        let between = agent.fenced(tagged("between"));
+        api.post(&agent.path("snapshots"), between).await.is(200);
         match self {
             Approve | Reject | Answered => {
                 let gate = json!({"kind": "gate", "gate": {"title": "Go on?"}});
@@ -181,6 +198,10 @@ impl Order {
             }
             agent.commit(3, 1, body).await
         };
+        let save = |body: Value| async move {
+            let body = agent.fenced(body);
+            api.post(&agent.path("snapshots"), body).await
+        };
         match self {
             CreateAgain => {
                 let id = json!({"id": agent.run});
@@ -199,7 +220,21 @@ impl Order {
             CommitThenReplay => {
                 commit(json!({"key": "load", "name": "load", "refs": refs()})).await
             }
+            CommitTagged => {
+                agent
+                    .commit(3, 1, json!({"result": 7, "tag": {"id": "paid"}}))
+                    .await
+            }
+            Save => save(json!({"state": {"n": 8}})).await,
+            SaveTagged => save(tagged("another")).await,
+            SaveAgain => save(tagged("between")).await,
             Fail => agent.fail(3, 1, json!({"effect": "none"})).await,
+            FailWithPatch => {
+                let patch = json!([{"op": "add", "path": "/tried", "value": true}]);
+                agent
+                    .fail(3, 1, json!({"effect": "none", "patch": patch}))
+                    .await
+            }
             Progress => {
                 let log = json!([{"level": "info", "message": "paying"}]);
                 agent
