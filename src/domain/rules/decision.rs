@@ -237,7 +237,15 @@ pub fn allowed(
     };
     let runs: Option<&[R]> = match kind {
         Retry | Commit | Resume => Some(&[R::Crashed, R::Failed, R::Paused]),
-        Edit | Rewind => Some(&[R::Crashed, R::Failed, R::Paused, R::Waiting, R::Ready]),
+        Edit => Some(&[R::Crashed, R::Failed, R::Paused, R::Waiting, R::Ready]),
+        Rewind => Some(&[
+            R::Crashed,
+            R::Failed,
+            R::Paused,
+            R::Waiting,
+            R::Ready,
+            R::Done,
+        ]),
         Acknowledge => Some(&[R::Failed, R::Crashed, R::Cancelled]),
         Skip | Approve | Reject | Answer | Pause | Cancel if run.over() => {
             return Err(format!("the run is {run} already"));
@@ -302,7 +310,8 @@ mod tests {
             }
             assert_eq!(may(Resume, None), held, "{run}");
             assert_eq!(may(Edit, None), still, "{run}");
-            assert_eq!(may(Rewind, None), still, "{run}");
+            let back = still || run == RunStatus::Done;
+            assert_eq!(may(Rewind, None), back, "{run}");
             assert_eq!(
                 (may(Pause, None), may(Cancel, None)),
                 (!run.over(), !run.over())

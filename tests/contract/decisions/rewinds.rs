@@ -106,7 +106,53 @@ async fn a_rewind_to_an_answered_gate_gives_the_state_it_began_from(on: Engine) 
     assert_eq!(state, json!({"n": 0}));
 }
 
+async fn a_done_run_that_is_rewound_waits_for_an_operator_and_goes_on(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"state": {"n": 0}})).await;
+    for i in 1..=3 {
+        let commit = json!({"state": {"n": i}, "tag": {"id": format!("t{i}")}});
+        agent.does(&format!("s{i}"), commit).await;
+    }
+    agent.finish(json!({"result": "all"})).await.is(200);
+    let back = decides(&api, &agent.run, json!({"kind": "rewind", "step": 2})).await;
+    let run = &back["run"];
+    assert_eq!(run["status"], "paused");
+    assert!(
+        run["result"].is_null() && run["finished_at"].is_null(),
+        "{run}"
+    );
+    assert_eq!(&api.run(&agent.run).await, run);
+    let finished = api.events(0, Some(&agent.run)).await;
+    assert!(finished.iter().any(|it| it["kind"] == "run_finished"));
+    let tags = api
+        .get(&format!("/v1/tags?run={}", agent.run))
+        .await
+        .is(200);
+    assert_eq!(tags["tags"].as_array().unwrap().len(), 1, "{tags}");
+    let resumed = resumes(&api, &agent.run, json!([])).await;
+    assert_eq!(resumed["run"]["status"], "ready");
+    let next = api.lease(&agent.run, json!({})).await;
+    assert_eq!(next.lease["state"], json!({"n": 1}));
+    assert_eq!(
+        next.begin("s1", json!({})).await.is(200)["outcome"],
+        "replay"
+    );
+    next.does("s2", json!({})).await;
+    next.finish(json!({})).await.is(200);
+
+    let cancelled = api.agent(json!({})).await;
+    cancelled.does("one", json!({})).await;
+    cancelled.release(json!({})).await.is(200);
+    decides(&api, &cancelled.run, json!({"kind": "cancel"})).await;
+    let version = api.run(&cancelled.run).await["version"].clone();
+    let body = json!({"kind": "rewind", "step": 1, "if_version": version});
+    api.decide(&cancelled.run, body)
+        .await
+        .refused(409, "decision_refused");
+}
+
 both_engines!(
+    a_done_run_that_is_rewound_waits_for_an_operator_and_goes_on,
     a_rewind_to_an_answered_gate_gives_the_state_it_began_from,
     an_effect_left_behind_must_be_named,
     a_rewind_supersedes_and_keys_begin_as_new_steps,

@@ -14,13 +14,14 @@ impl Reference {
         let over = matches!(self.status, "done" | "cancelled");
         let held = matches!(self.status, "crashed" | "failed" | "paused");
         let still = held || matches!(self.status, "waiting" | "ready");
+        let back = still || self.status == "done";
         let status = at.map(|at| self.steps[at].status);
         let broke = matches!(status, Some("crashed" | "failed"));
         let answers = matches!(kind, Kind::Approve | Kind::Reject | Kind::Answer);
         let about_step = answers || matches!(kind, Kind::Retry | Kind::Commit | Kind::Skip);
         if (about_step || kind == Kind::Rewind) && at.is_none() {
             // The table comes first for a rewind, the step for the others.
-            let table_first = (kind == Kind::Rewind && !still) || (kind == Kind::Skip && over);
+            let table_first = (kind == Kind::Rewind && !back) || (kind == Kind::Skip && over);
             return if table_first {
                 "decision_refused"
             } else {
@@ -32,7 +33,8 @@ impl Reference {
             Kind::Retry | Kind::Commit => held && broke,
             Kind::Skip => !over && (broke || status == Some("waiting")),
             Kind::Approve | Kind::Reject | Kind::Answer => !over && status == Some("waiting"),
-            Kind::Edit | Kind::Rewind => still,
+            Kind::Edit => still,
+            Kind::Rewind => back,
             Kind::Resume => held && !self.undecided(),
             Kind::Pause | Kind::Cancel => !over,
             Kind::Note | Kind::Fork => true,
@@ -114,8 +116,10 @@ impl Reference {
                 for step in &mut self.steps[at..] {
                     *step = step.clone().superseded();
                 }
-                if self.status == "waiting" && !self.any("waiting") {
-                    self.become_status("ready");
+                match self.status {
+                    "waiting" if !self.any("waiting") => self.become_status("ready"),
+                    "done" => self.become_status("paused"),
+                    _ => {}
                 }
             }
             Kind::Resume => {

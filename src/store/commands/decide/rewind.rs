@@ -80,8 +80,18 @@ impl Rewind {
         let open = StepRow::open(tx.conn(), &id).await?;
         run.effects_unknown = unknown(&open);
         let waits = open.iter().any(|step| step.status == StepStatus::Waiting);
-        if run.status == RunStatus::Waiting && !waits {
-            lease_end::become_status(tx, run, RunStatus::Ready);
+        match run.status {
+            RunStatus::Waiting if !waits => {
+                lease_end::become_status(tx, run, RunStatus::Ready);
+            }
+            RunStatus::Done => {
+                // It is not over any more, and an operator says when it goes on. Its result stays in its events.
+                let sql = "UPDATE runs SET result = NULL, error = NULL WHERE id = $1";
+                tx.conn().execute(sql, params![id.as_str()]).await?;
+                run.finished_at = None;
+                lease_end::become_status(tx, run, RunStatus::Paused);
+            }
+            _ => {}
         }
         Ok(())
     }
