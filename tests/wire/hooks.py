@@ -1,7 +1,7 @@
 """What the generated requests meet: runs in every state, made for the request that asks about them.
 
-A random id leads to 404, a random epoch to `lease_lost`. So a request that is right as it stands gets a run, an epoch and
-a version that exist, and its answer is the one that a schema must describe. Every fourth keeps what it came with.
+A random id leads to 404, a random epoch to `lease_lost`. So a request that is right as it stands gets a run, an epoch
+and a version that exist, and its answer is the one that a schema must describe. Every fourth keeps what it came with.
 """
 
 from __future__ import annotations
