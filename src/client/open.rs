@@ -27,6 +27,7 @@ impl From<String> for LeaseRun {
             model: None,
             state_schema: None,
             takeover: false,
+            reopen: false,
         }
     }
 }

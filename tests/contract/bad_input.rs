@@ -26,7 +26,7 @@ pub fn calls(agent: &Agent) -> Vec<(&'static str, String, Value)> {
     });
     let patch = json!([{"op": "add", "path": "/a", "value": {"x": 1}}, {"op": "test", "path": "/a/x", "value": 1}]);
     let claim = json!({"worker": "w", "agents": [unique("agent")], "ttl_ms": 1000, "wait_ms": 0, "version": "1", "model": "m"});
-    let lease = json!({"worker": "w", "ttl_ms": 1000, "version": "1", "model": "m", "state_schema": {}, "takeover": true});
+    let lease = json!({"worker": "w", "ttl_ms": 1000, "version": "1", "model": "m", "state_schema": {}, "takeover": true, "reopen": true});
     let log = json!([{"level": "info", "message": "m"}]);
     let tag = json!({"space": "s", "id": "t", "meta": {"m": 1}});
     vec![

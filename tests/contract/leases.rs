@@ -393,7 +393,82 @@ async fn a_run_that_ended_goes_on_where_it_ended(on: Engine) {
     assert_eq!(worked(&api.run(&agent.run).await), before, "taken again");
 }
 
+async fn a_run_that_ended_or_waits_is_reopened_for_its_next_turn(on: Engine) {
+    let api = on.shared().await;
+    let error = json!({"kind": "Gone", "message": "404"});
+    for (body, was) in [
+        (json!({"result": {"total": 3}}), "done"),
+        (json!({"outcome": "failed", "error": error}), "failed"),
+    ] {
+        let agent = api.agent(json!({})).await;
+        agent.does("one", json!({"state": {"n": 1}})).await;
+        let ended = agent.finish(body.clone()).await.is(200);
+        let lease = agent.path("lease");
+        let plain = api.post(&lease, json!({"worker": "w"})).await;
+        plain.refused(409, "run_not_runnable");
+        let next = api.lease(&agent.run, json!({"reopen": true})).await;
+        let run = api.run(&agent.run).await;
+        assert_eq!(run["status"], "running", "{was}");
+        assert!(run["result"].is_null() && run["error"].is_null(), "{run}");
+        assert!(run["finished_at"].is_null(), "{run}");
+        let events = api.events(0, Some(&agent.run)).await;
+        let reopened = events.iter().find(|it| it["kind"] == "run_reopened");
+        assert_eq!(reopened.expect("an event")["data"], json!({"was": was}));
+        // Sent again, the end of the turn before is known, and changes nothing of this one.
+        let again = agent.finish(body).await.is(200);
+        assert_eq!(again["run"]["status"], "running");
+        assert_eq!(ended["run"]["status"], was);
+        let replayed = next.begin("one", json!({})).await.is(200);
+        assert_eq!(replayed["outcome"], "replay");
+        next.does("two", json!({"state": {"n": 2}})).await;
+        next.finish(json!({})).await.is(200);
+        assert_eq!(api.run(&agent.run).await["status"], "done");
+    }
+    let agent = api.agent(json!({})).await;
+    let gate = json!({"kind": "gate", "gate": {"title": "Go on?"}});
+    agent.begin("ask", gate.clone()).await.is(200);
+    agent.release(json!({})).await.is(200);
+    assert_eq!(api.run(&agent.run).await["status"], "waiting");
+    let next = api.lease(&agent.run, json!({"reopen": true})).await;
+    let still = next.begin("ask", gate).await.is(200);
+    assert_eq!(still["outcome"], "waiting", "the gate stays open");
+    next.release(json!({})).await.is(200);
+    assert_eq!(api.run(&agent.run).await["status"], "waiting");
+}
+
+async fn what_an_operator_must_decide_about_is_not_reopened(on: Engine) {
+    let api = on.shared().await;
+    let cancelled = api.agent(json!({})).await;
+    api.decide(&cancelled.run, json!({"kind": "cancel", "reason": "no"}))
+        .await
+        .is(200);
+    cancelled.release(json!({})).await.is(200);
+    let crashed = api.agent(json!({})).await;
+    let effect = json!({"effect": {"target": "bank"}});
+    crashed.executes("pay", effect.clone()).await;
+    crashed.release(json!({})).await.is(200);
+    // It stopped itself with a payment that may have happened.
+    let unsure = api.agent(json!({})).await;
+    let pay = unsure.executes("pay", effect).await;
+    unsure
+        .fail(pay, 1, json!({"effect": "unknown"}))
+        .await
+        .is(200);
+    let error = json!({"kind": "Unsure", "message": "?"});
+    let failed = json!({"outcome": "failed", "error": error});
+    unsure.finish(failed).await.is(200);
+    for agent in [cancelled, crashed, unsure] {
+        let before = agent.facts().await;
+        let body = json!({"worker": "w", "reopen": true});
+        let refused = api.post(&agent.path("lease"), body).await;
+        refused.refused(409, "run_not_runnable");
+        assert_eq!(agent.facts().await, before);
+    }
+}
+
 both_engines!(
+    a_run_that_ended_or_waits_is_reopened_for_its_next_turn,
+    what_an_operator_must_decide_about_is_not_reopened,
     elapsed_goes_on_where_it_stood_when_a_worker_takes_the_run,
     a_run_that_ended_goes_on_where_it_ended,
     each_lease_has_a_higher_epoch_and_the_current_state,

@@ -15,6 +15,7 @@ pub enum EventKind {
     RunCreated,
     RunStatus,
     RunFinished,
+    RunReopened,
     LeaseGranted,
     LeaseEnded,
     StepBegun,
@@ -32,6 +33,7 @@ pub enum EventKind {
 
 crate::domain::nouns::status::words!(EventKind {
     RunCreated = "run_created", RunStatus = "run_status", RunFinished = "run_finished",
+    RunReopened = "run_reopened",
     LeaseGranted = "lease_granted", LeaseEnded = "lease_ended", StepBegun = "step_begun",
     StepProgress = "step_progress",
     StepCommitted = "step_committed", StepFailed = "step_failed", StepCrashed = "step_crashed",

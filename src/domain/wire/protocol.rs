@@ -114,6 +114,9 @@ bodies! {
         /// Ends the lease of the worker of this name at once: the caller vouches that it is dead.
         #[serde(default)]
         takeover: bool,
+        /// Takes the run also when it is `done`, `failed` or `waiting`: its next turn. Not where an effect is unknown.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        reopen: bool,
     }
 
     /// `POST /v1/claims`

@@ -98,6 +98,7 @@ impl Claim {
             model: self.body.model.clone(),
             state_schema: None,
             takeover: false,
+            reopen: false,
         }
     }
 }

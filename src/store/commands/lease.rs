@@ -6,6 +6,7 @@ use serde_json::json;
 use super::{
     granted::{Granted, PackedState},
     once::Repeatable,
+    reopen,
 };
 use crate::{
     domain::{
@@ -83,10 +84,15 @@ impl Command for Lease {
             tx.save(&run);
         }
         let asleep = run.runnable_at.is_some_and(|at| at > tx.now);
-        if !run.status.runnable() || asleep {
+        let reopens = self.body.reopen && reopen::may(&run);
+        if !(run.status.runnable() || reopens) || asleep {
             let detail = format!(
-                "the run is {}; a worker may take it when it is pending or ready",
-                run.status
+                "the run is {}; a worker may take it when it is pending or ready{}",
+                run.status,
+                match reopen::may(&run) {
+                    true => ", or with `reopen`",
+                    false => "",
+                }
             );
             let problem = Problem::new(Code::RunNotRunnable, detail).with("status", run.status);
             let problem = match asleep {
@@ -97,6 +103,9 @@ impl Command for Lease {
                 true => Error::RefusedBut(KeptByRefusal::Takeover, problem),
                 false => problem.into(),
             });
+        }
+        if reopens {
+            reopen::reopen(tx, &mut run).await?;
         }
         grant(tx, run, &self.body).await
     }

@@ -16,6 +16,7 @@ mod progress;
 mod reap;
 mod reference;
 mod release;
+mod reopen;
 mod save_state;
 mod sightings;
 mod tagged;
