@@ -69,12 +69,24 @@ def progress(lease: Lease, seq: int, attempt: int, *, partial: Any = None, line:
     return post(at(lease.run, "steps", seq, "progress"), body, keyed=True)
 
 
+def suspend(lease: Lease, seq: int, body: Json) -> Request:
+    return post(at(lease.run, "steps", seq, "suspend"), {"epoch": lease.epoch, **body})
+
+
+def save(lease: Lease, body: Json) -> Request:
+    return post(at(lease.run, "snapshots"), {"epoch": lease.epoch, **body}, keyed=True)
+
+
 def finish(lease: Lease, body: Json) -> Request:
     return post(at(lease.run, "finish"), {"epoch": lease.epoch, **body})
 
 
 def release(lease: Lease, after_ms: int | None) -> Request:
     return post(at(lease.run, "release"), given(epoch=lease.epoch, after_ms=after_ms))
+
+
+def pause(lease: Lease) -> Request:
+    return post(at(lease.run, "release"), {"epoch": lease.epoch, "pause": True})
 
 
 def decide(run: str, body: Json) -> Request:
@@ -99,6 +111,10 @@ def step(run: str, seq: int, wait_ms: int = 0) -> Request:
 
 def snapshot(run: str, number: int) -> Request:
     return get(at(run, "snapshots", number))
+
+
+def tags(query: Json) -> Request:
+    return get(f"/v1/tags?{urlencode(query)}")
 
 
 def plan(run: str) -> Request:

@@ -1,0 +1,177 @@
+"""How turns and tasks are noticed: a callback handler that LangChain adds to every run of this process by itself.
+
+It does nothing for runs that no `Step47Saver` keeps.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from contextvars import ContextVar
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.tracers.context import register_configure_hook
+from langgraph.constants import START
+from langgraph.errors import GraphBubbleUp
+
+from ._thread import Step
+from ._turns import Turn, run_id
+
+log = logging.getLogger("step47")
+
+_PUSH = "__pregel_push"
+# The newest graph run that does not say its thread: LangChain leaves out ids that are no plain values, such as UUIDs.
+_NAMELESS = ""
+
+
+class Hook(BaseCallbackHandler):
+    """Tells turns what happens in their graphs."""
+
+    # What keeps a task from being done is raised from here.
+    raise_error = True
+    run_inline = False
+    ignore_retriever = True
+    ignore_agent = True
+    ignore_chat_model = True
+    ignore_custom_event = True
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        # The newest run that could be the graph of a thread, with its input.
+        self._candidates: dict[str, tuple[UUID, Any]] = {}
+        self._turns: dict[UUID, Turn] = {}
+        self._open: dict[str, Turn] = {}
+
+    def candidate(self, thread: str) -> tuple[UUID | None, Any]:
+        """The graph run that has just started on this thread."""
+        with self._lock:
+            found = self._candidates.pop(thread, None) or self._candidates.pop(_NAMELESS, None)
+        return found or (None, None)
+
+    def opened(self, turn: Turn) -> None:
+        """From now on its tasks are steps."""
+        with self._lock:
+            self._open[turn.thread.run] = turn
+            for run in turn.family:
+                self._turns[run] = turn
+
+    def turn(self, run: str) -> Turn | None:
+        """The turn that is under way on a run."""
+        return self._open.get(run)
+
+    def on_chain_start(
+        self,
+        serialized: dict[str, Any] | None,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        metadata = metadata or {}
+        thread = metadata.get("thread_id")
+        turn = self._belongs(run_id, parent_run_id)
+        if thread is None:
+            if parent_run_id is None:
+                with self._lock:
+                    self._candidates[_NAMELESS] = (run_id, inputs)
+            return
+        node, path = metadata.get("langgraph_node"), metadata.get("langgraph_checkpoint_ns")
+        ours = turn is not None and node and path and str(thread) == turn.name
+        if turn is not None and ours and self._is_task(turn, kwargs.get("name"), tags, metadata):
+            turn.starts(run_id, str(node), str(path), metadata, inputs)
+        elif not ours or self._open.get(_run(thread)) is None:
+            with self._lock:
+                self._candidates[str(thread)] = (run_id, inputs)
+
+    def _belongs(self, run: UUID, parent: UUID | None) -> Turn | None:
+        with self._lock:
+            turn = self._turns.get(parent) if parent else None
+            if turn is not None:
+                self._turns[run] = turn
+                turn.family.add(run)
+        if turn is not None and (step := turn.step_of(parent)) is not None:
+            step.runs.add(run)
+        return turn
+
+    @staticmethod
+    def _is_task(turn: Turn, name: Any, tags: list[str] | None, metadata: dict[str, Any]) -> bool:
+        """Whether it is the node itself that starts, and nothing inside it."""
+        if any(tag.startswith("graph:step:") for tag in tags or ()):
+            return bool(metadata["langgraph_node"] != START)
+        if metadata.get("langgraph_path", ("",))[0] != _PUSH or name != metadata["langgraph_node"]:
+            return False
+        step = turn.thread.steps.get(str(metadata["langgraph_checkpoint_ns"]).rsplit(":", 1)[-1])
+        return step is None or step.done or step.error is not None
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        turn = self._turns.get(run_id)
+        if turn is None:
+            self._forget(run_id)
+            return
+        step = turn.step_of(run_id)
+        if step is not None and step.own_run == run_id:
+            step.done, step.output = True, outputs
+        self._ends(turn, run_id, None)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        turn = self._turns.get(run_id)
+        if turn is None:
+            self._forget(run_id)
+            return
+        step = turn.step_of(run_id)
+        if step is not None and step.own_run == run_id and not isinstance(error, GraphBubbleUp):
+            step.error = error
+        self._ends(turn, run_id, error)
+
+    def _forget(self, run: UUID) -> None:
+        with self._lock:
+            for thread in [thread for thread, (each, _) in self._candidates.items() if each == run]:
+                del self._candidates[thread]
+
+    def _ends(self, turn: Turn, run: UUID, error: BaseException | None) -> None:
+        with self._lock:
+            self._turns.pop(run, None)
+            turn.family.discard(run)
+            if run != turn.root:
+                return
+            for each in turn.family:
+                self._turns.pop(each, None)
+        self.close(turn, error)
+
+    def close(self, turn: Turn, error: BaseException | None) -> None:
+        """The turn is over."""
+        try:
+            turn.ends(error)
+        finally:
+            with self._lock:
+                if self._open.get(turn.thread.run) is turn:
+                    del self._open[turn.thread.run]
+
+    def on_llm_end(self, response: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any) -> None:
+        """Tokens that a model call in a node used are the step's."""
+        turn = self._turns.get(parent_run_id) if parent_run_id else None
+        step = turn.step_of(parent_run_id) if turn is not None else None
+        if step is None:
+            return
+        for generations in getattr(response, "generations", ()):
+            for each in generations[:1]:
+                _use(step, getattr(getattr(each, "message", None), "usage_metadata", None))
+
+
+def _use(step: Step, usage: Any) -> None:
+    if isinstance(usage, dict):
+        step.context.usage(input_tokens=usage.get("input_tokens"), output_tokens=usage.get("output_tokens"))
+
+
+def _run(thread: Any) -> str:
+    return run_id(str(thread))
+
+
+hook = Hook()
+_added: ContextVar[Hook | None] = ContextVar("step47_langgraph", default=hook)
+register_configure_hook(_added, True)
