@@ -69,7 +69,7 @@ def graph_of(
     plain = colour == "plain"
     effect = {"target": "bank", "description": "charge the invoice", "dedupe_ms": 86_400_000}
     recovery = "retry" if asks else "ask"
-    builder = StateGraph(Bill)
+    builder: Any = StateGraph(Bill)
     builder.add_node("read", read if plain else aread)
     builder.add_node(
         "charge", charge if plain else acharge, metadata={"step47": {"effect": effect, "recovery": recovery}}

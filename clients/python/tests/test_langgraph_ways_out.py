@@ -156,7 +156,7 @@ def test_a_worker_goes_on_with_what_an_operator_decides(server: Server, colour: 
         resume(server, run_id, {"kind": "commit", "step": CHARGE, "result": {"receipts": ["by hand"]}})
         server.until_status(run_id, "done")
         assert server.client.state(run_id)["receipts"] == ["by hand"]
-        server.decide(run_id, "fork", step=CHARGE, again=[CHARGE], new_run_id=f"{run_id}-fork")
+        server.decide(run_id, "fork", step=CHARGE, again=[CHARGE, 3], new_run_id=f"{run_id}-fork")
         server.until_status(f"{run_id}-fork", "done")
         eventually("the fork is read", lambda: server.client.state(f"{run_id}-fork")["mailed"])
     finally:

@@ -101,8 +101,8 @@ def put(
         "v": checkpoint["v"],
         "parent": parent,
         "metadata": metadata,
-        "versions": checkpoint["channel_versions"],
-        "seen": checkpoint["versions_seen"],
+        "versions": dict(checkpoint["channel_versions"]),
+        "seen": {node: dict(seen) for node, seen in checkpoint["versions_seen"].items()},
         "updated": checkpoint.get("updated_channels"),
         "channels": {name: value for name, value in new.items() if not is_users(name)},
     }

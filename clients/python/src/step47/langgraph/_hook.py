@@ -32,10 +32,6 @@ class Hook(BaseCallbackHandler):
     # What keeps a task from being done is raised from here.
     raise_error = True
     run_inline = False
-    ignore_retriever = True
-    ignore_agent = True
-    ignore_chat_model = True
-    ignore_custom_event = True
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -43,6 +39,22 @@ class Hook(BaseCallbackHandler):
         self._candidates: dict[str, tuple[UUID, Any]] = {}
         self._turns: dict[UUID, Turn] = {}
         self._open: dict[str, Turn] = {}
+
+    @property
+    def ignore_retriever(self) -> bool:
+        return True
+
+    @property
+    def ignore_agent(self) -> bool:
+        return True
+
+    @property
+    def ignore_chat_model(self) -> bool:
+        return True
+
+    @property
+    def ignore_custom_event(self) -> bool:
+        return True
 
     def candidate(self, thread: str) -> tuple[UUID | None, Any]:
         """The graph run that has just started on this thread."""

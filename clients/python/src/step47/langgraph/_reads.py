@@ -60,7 +60,12 @@ class Reads:
             query["meta"] = json.dumps(meta, separators=(",", ":"))
         query |= calls.given(run=run, limit=limit, full="true")
         while True:
-            page = self._ask(calls.tags(query))
+            try:
+                page = self._ask(calls.tags(query))
+            except Refused as refused:
+                if refused.code == "not_found":
+                    return  # There is no such run.
+                raise
             yield from (tag for tag in page["tags"] if PARENT in tag["meta"])
             if not page.get("next") or limit < PAGE:
                 return
@@ -93,9 +98,10 @@ class Reads:
                 "ts": at["ts"],
                 "id": at["id"],
                 "channel_values": {name: values.decode(value) for name, value in channels.items()},
-                "channel_versions": at["versions"],
-                "versions_seen": at["seen"],
-                "updated_channels": at["updated"],
+                # LangGraph changes these in place; the state is nobody's to change.
+                "channel_versions": dict(at["versions"]),
+                "versions_seen": {node: dict(seen) for node, seen in at["seen"].items()},
+                "updated_channels": at["updated"] and list(at["updated"]),
             },
             metadata=values.decode(at["metadata"]),
             parent_config=configured(thread, ns, at["parent"]) if at["parent"] else None,
@@ -106,6 +112,11 @@ class Reads:
 def configured(thread: str, ns: str, checkpoint: str) -> RunnableConfig:
     """How LangGraph names a checkpoint."""
     return {"configurable": {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": checkpoint}}
+
+
+def settings(config: RunnableConfig | None) -> Mapping[str, Any]:
+    """What a config names: the thread, its checkpoint, and what LangGraph keeps there for itself."""
+    return (config or {}).get("configurable") or {}
 
 
 def thread_of(run: str, doc: Json) -> str:

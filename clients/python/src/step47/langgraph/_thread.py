@@ -30,6 +30,8 @@ Mutate = Callable[[Json], Json]
 
 # How long one write of the graph waits for another that must come first. Both are sent by LangGraph at the same time.
 PATIENCE = 30.0
+# A thread that has ended a turn like this can have another one.
+REOPENED = ("done", "failed", "waiting", "paused")
 # How often a change is made again from a state that somebody else has changed.
 TRIES = 3
 
@@ -88,16 +90,18 @@ class Thread:
 
     @classmethod
     def taken(cls, wire: Wire, run: str, create: Json, lease: Json, patience: float) -> Thread:
-        """Takes the lease on a run, which is created if there is none."""
-        ttl = lease["ttl_ms"] / 1000
-        try:
-            answer, asked = drive(opening._lease_when_free(wire, run, lease, patience))
-        except Refused as refused:
-            if refused.code != "not_found":
-                raise
-            drive(ask(wire, calls.create({"id": run, **create}), patience=patience))
-            answer, asked = drive(opening._lease_when_free(wire, run, lease, patience))
-        return cls.leased(wire, answer, ttl, asked)
+        """Takes the lease on a run: one that has ended or waits is reopened, and if there is none, it is created."""
+        while True:
+            try:
+                answer, asked = drive(opening._lease_when_free(wire, run, lease, patience))
+                return cls.leased(wire, answer, lease["ttl_ms"] / 1000, asked)
+            except Refused as refused:
+                if refused.code == "not_found":
+                    drive(ask(wire, calls.create({"id": run, **create}), patience=patience))
+                elif refused.fields.get("run_status") in REOPENED and "reopen" not in lease:
+                    lease = {**lease, "reopen": True}
+                else:
+                    raise
 
     @classmethod
     def leased(cls, wire: Wire, answer: Json, ttl: float, asked: float) -> Thread:
@@ -127,6 +131,7 @@ class Thread:
     ) -> Json | None:
         """Changes the state: `send` makes the request from the patch and the snapshot that it is made from. Without a
         patch, `alone` sends nothing."""
+        answer: Json | None = None
         with self._turn:
             for tries in range(TRIES):
                 before, later = self.doc, len(self._later)

@@ -39,6 +39,8 @@ class Turn:
         self._watched = watched
         # With durability "exit" the graph records nothing on its way, so there are no steps.
         self._steps = steps
+        # It has written or begun something: from here on, another graph that starts on this thread is another turn.
+        self.under_way = False
         # The graph and the subgraphs that keep checkpoints.
         self.namespaces = {""}
         # The runs of LangChain's callbacks that belong to it.
@@ -65,6 +67,7 @@ class Turn:
         ns = parent.ns if called and parent is not None else around
         if not self._steps or ns not in self.namespaces:
             return
+        self.under_way = True
         tried = self.thread.steps.get(task)
         if tried is not None:
             self._tries_again(tried)

@@ -11,6 +11,7 @@ from langgraph.pregel import Pregel
 from .._context import StepContext
 from .._context import current as plain
 from ._hook import hook
+from ._reads import settings
 from ._thread import Step
 from ._turns import run_id
 from .saver import Step47Saver
@@ -36,7 +37,7 @@ class Watched(Runnable[Any, Any]):
 
 
 def _known(config: RunnableConfig | None) -> tuple[bool, Any]:
-    conf: dict[str, Any] = (config or {}).get("configurable", {})
+    conf = settings(config)
     turn = hook.turn(run_id(str(conf.get("thread_id"))))
     task = conf.get(_TASK)
     if turn is None or task not in turn.thread.results:
@@ -59,7 +60,7 @@ def checking() -> bool:
 
 def _step() -> Step | None:
     try:
-        conf = get_config()["configurable"]
+        conf = settings(get_config())
     except RuntimeError:
         return None
     turn = hook.turn(run_id(str(conf.get("thread_id"))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -27,7 +27,7 @@ from .._run import worker_name
 from .._threads import threads
 from . import _document as document
 from ._hook import hook
-from ._reads import AGENT, PARENT, Reads, configured, fits, thread_of
+from ._reads import AGENT, PARENT, Reads, configured, fits, settings, thread_of
 from ._steps import record
 from ._thread import Json, Thread
 from ._turns import Turn, run_id
@@ -109,8 +109,9 @@ class Step47Saver(BaseCheckpointSaver[int]):
         leased first."""
         thread, ns, checkpoint = _named(config)
         turn = hook.turn(run_id(thread))
-        if _RUNTIME in config["configurable"]:
-            if _TASK not in config["configurable"]:
+        conf = settings(config)
+        if _RUNTIME in conf:
+            if _TASK not in conf:
                 turn = self._starts(config, thread)
             elif turn is not None:
                 turn.namespaces.add(ns)
@@ -139,7 +140,7 @@ class Step47Saver(BaseCheckpointSaver[int]):
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
         """Checkpoints of a thread, or of all of this agent's threads, newest first."""
-        conf: Mapping[str, Any] = config["configurable"] if config else {}
+        conf = settings(config)
         thread = str(conf["thread_id"]) if config else None
         run = run_id(thread) if thread is not None else None
         wanted = calls.given(space=conf.get("checkpoint_ns"), id=get_checkpoint_id(config) if config else None)
@@ -247,7 +248,11 @@ class Step47Saver(BaseCheckpointSaver[int]):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         found = iter(self.list(config, filter=filter, before=before, limit=limit))
-        while (each := await _aside(next, found, None)) is not None:
+
+        def following() -> CheckpointTuple | None:
+            return next(found, None)
+
+        while (each := await _aside(following)) is not None:
             yield each
 
     async def aput(
@@ -284,28 +289,27 @@ class Step47Saver(BaseCheckpointSaver[int]):
         with self._shared.lock:
             root, said = hook.candidate(thread)
             if (open_turn := hook.turn(run)) is not None:
-                if root is None:
+                if root is None and not open_turn.under_way:
                     return open_turn  # It looks once more.
                 raise Refused("lease_held", f"thread {thread} is being worked on in this process already", 409)
             if root is None:
                 raise Step47Error("the graph was called without LangChain's callbacks, which tell where its turn ends")
             held = self._shared.claimed.pop(run, None) or self._take(thread)
-            exits = config["configurable"].get(_DURABILITY) == "exit"
+            exits = settings(config).get(_DURABILITY) == "exit"
             turn = Turn(held, thread, self.values, root, said, steps=not exits, watched=self._shared.watched)
             hook.opened(turn)
         return turn
 
     def _take(self, thread: str) -> Thread:
         create = {**self._create, "title": thread, "state": {}}
-        return Thread.taken(
-            self.client.wire, run_id(thread), create, {**self._lease, "reopen": True}, self.client.patience
-        )
+        return Thread.taken(self.client.wire, run_id(thread), create, self._lease, self.client.patience)
 
     @contextlib.contextmanager
     def _held(self, thread: str) -> Iterator[Thread]:
         """The thread's run, under the lease of the turn that is under way, or under a short one of its own."""
         turn = hook.turn(run_id(thread))
         if turn is not None:
+            turn.under_way = True
             yield turn.thread
             return
         before = self._reads.detail(run_id(thread))
@@ -346,7 +350,7 @@ class Step47Saver(BaseCheckpointSaver[int]):
 
 def _named(config: RunnableConfig) -> tuple[str, str, str | None]:
     """Thread, namespace and checkpoint that a config names."""
-    conf = config["configurable"]
+    conf = settings(config)
     return str(conf["thread_id"]), conf.get("checkpoint_ns") or "", get_checkpoint_id(config)
 
 
