@@ -94,6 +94,21 @@ def test_the_worker_charges_sleeps_and_goes_on(server: Server) -> None:
     assert example.returncode == 0, said
 
 
+def test_the_langgraph_agent_asks_and_charges_once(server: Server) -> None:
+    script = HOME / "examples/langgraph_billing.py"
+    said, _ = (example := start(server, script, "invoice-7")).communicate()
+    assert example.returncode == 0, said
+    assert server.status("invoice-7") == "waiting"
+    worker = start(server, script, "serve")
+    server.decide("invoice-7", "approve", step=2)
+    server.until_status("invoice-7", "done")
+    os.kill(worker.pid, signal.SIGINT)
+    said, _ = worker.communicate()
+    assert worker.returncode == 0, said
+    assert ledger(server, "langgraph_billing") == ["invoice-7:3 charge cus_Lk42 12000"]
+    assert server.client.state("invoice-7")["receipt"] == "invoice-7:3 charge cus_Lk42 12000"
+
+
 def test_the_reference_page_is_up_to_date() -> None:
     check = subprocess.run(
         [sys.executable, str(HOME / "reference.py"), "--check"], capture_output=True, text=True, check=False

@@ -14,6 +14,7 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
+from langgraph.channels.delta import DeltaChannel
 from langgraph.func import entrypoint, task
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, RetryPolicy, Send, interrupt
@@ -402,6 +403,20 @@ def test_a_graph_without_checkpoints_on_its_way_has_no_steps(server: Server, run
     assert graph.invoke({"n": 1}, on(run_id), durability="exit")["n"] == 3
     assert (server.status(run_id), seen(server, run_id)) == ("done", [])
     assert graph.get_state(on(run_id)).values["n"] == 3
+
+
+def test_a_channel_that_keeps_changes_only_is_read_whole(server: Server, run_id: str) -> None:
+    class Deltas(TypedDict):
+        log: Annotated[list[str], DeltaChannel(lambda old, new: [*old, *(each for part in new for each in part)])]
+
+    builder = Graph(Deltas)
+    for before, name in (START, "a"), ("a", "b"), ("b", "c"):
+        builder.add_node(name, lambda _, name=name: {"log": [name]}).add_edge(before, name)
+    graph = builder.compile(checkpointer=saver(server))
+    assert graph.invoke({"log": ["in"]}, on(run_id)) == {"log": ["in", "a", "b", "c"]}
+    assert graph.get_state(on(run_id)).values == {"log": ["in", "a", "b", "c"]}
+    past = [each.values["log"] for each in graph.get_state_history(on(run_id))]
+    assert past == [["in", "a", "b", "c"], ["in", "a", "b"], ["in", "a"], ["in"], []]
 
 
 class Model(GenericFakeChatModel):

@@ -1,0 +1,64 @@
+"""A LangGraph agent that asks a person and charges once, whatever is killed meanwhile.
+
+    python langgraph_billing.py invoice-7     # until it asks: answer in the console
+    python langgraph_billing.py serve         # carries on whatever a person has decided about
+
+Kill either of them at any point. An invoice that was being charged waits for an operator, because nobody but the bank
+knows whether it happened; what the operator decides ("it happened", retry, skip, an edited state) reaches the graph.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TypedDict
+
+import bank
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import interrupt
+
+from step47.langgraph import Step47Saver, current, serve
+
+
+class Invoice(TypedDict, total=False):
+    customer: str
+    cents: int
+    approved: bool
+    receipt: str
+
+
+def price(state: Invoice) -> Invoice:
+    return {"customer": "cus_Lk42", "cents": 12_000}
+
+
+def approve(state: Invoice) -> Invoice:
+    answer = interrupt({"question": f"Charge {state['cents'] / 100:.2f} EUR?", "customer": state["customer"]})
+    return {"approved": bool(answer)}
+
+
+def charge(state: Invoice) -> Invoice:
+    line = f"{current().idempotency_key} charge {state['customer']} {state['cents']}"
+    bank.write(line)
+    return {"receipt": line}
+
+
+def after(state: Invoice) -> str:
+    return "charge" if state["approved"] else END
+
+
+effect = {"target": "bank", "description": "charge the customer"}
+builder = StateGraph(Invoice)
+builder.add_node("price", price)
+builder.add_node("approve", approve)
+builder.add_node("charge", charge, metadata={"step47": {"effect": effect}})
+builder.add_edge(START, "price")
+builder.add_edge("price", "approve")
+builder.add_conditional_edges("approve", after, ["charge", END])
+builder.add_edge("charge", END)
+
+if __name__ == "__main__":
+    # The one line.
+    graph: Any = builder.compile(checkpointer=Step47Saver(agent="langgraph-billing-example"))
+    if sys.argv[1] == "serve":
+        serve(graph)
+    else:
+        print(graph.invoke({}, {"configurable": {"thread_id": sys.argv[1]}}))
