@@ -205,6 +205,25 @@ def test_the_effect_of_a_node_is_not_that_of_the_graph_inside_it(server: Server,
     assert [effect and effect["target"] for effect in effects] == ["bank", None]
 
 
+def test_a_command_for_the_graph_around_ends_both_steps(server: Server, run_id: str) -> None:
+    def hands_over(_: Notes) -> Any:
+        return Command(graph=Command.PARENT, goto="other", update={"log": ["handed over"]})
+
+    inner = Graph(Notes).add_node("inner", hands_over).add_edge(START, "inner").compile()
+    builder = Graph(Notes).add_node("sub", inner).add_node("other", lambda _: {"n": 3}).add_edge(START, "sub")
+    said = builder.compile(checkpointer=saver(server)).invoke({"n": 1, "log": []}, on(run_id))
+    assert said == {"n": 3, "log": ["handed over"]}
+    assert seen(server, run_id) == [("sub", "committed", 1), ("inner", "committed", 1), ("other", "committed", 1)]
+    assert server.status(run_id) == "done"
+
+
+def test_a_run_of_another_agent_is_left_alone(server: Server, run_id: str) -> None:
+    server.client.create("somebody-else", id=run_id)
+    with pytest.raises(SetupError, match="somebody-else"):
+        chain(server, ("a", lambda _: {"n": 2})).invoke({"n": 1}, on(run_id))
+    assert server.status(run_id) == "ready"
+
+
 def test_a_mark_that_is_none_is_refused(server: Server, run_id: str) -> None:
     builder = Graph(Notes).add_node("a", lambda _: {"n": 3}, metadata={"step47": {"efect": "bank"}})
     with pytest.raises(SetupError, match="no field 'efect'"):
@@ -439,7 +458,7 @@ def test_an_agent_with_a_human_in_the_loop(server: Server, run_id: str, decision
             Model(messages=iter(messages)),
             [send_email],
             middleware=[HumanInTheLoopMiddleware(interrupt_on={"send_email": True})],
-            checkpointer=saver(server),
+            checkpointer=saver(server, nodes={"tools/send_email": {"effect": "mail"}}),
         )
 
     usage: Any = {"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}
@@ -458,4 +477,6 @@ def test_an_agent_with_a_human_in_the_loop(server: Server, run_id: str, decision
     said = agent(AIMessage("done")).invoke(None, on(run_id))
     assert said["messages"][-1].content == "done"
     assert sent == {"approve": ["bob"], "reject": [], "edit": ["eve"]}[decision]
+    marked = [step for step in server.client.steps(run_id) if (step.get("effect") or {}).get("target") == "mail"]
+    assert [step["tool"] for step in marked] == ["send_email"] * len(sent)
     assert server.status(run_id) == "done"

@@ -14,7 +14,7 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tracers.context import register_configure_hook
 from langgraph.constants import START
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, ParentCommand
 
 from ._thread import Step
 from ._turns import Turn, run_id
@@ -136,8 +136,11 @@ class Hook(BaseCallbackHandler):
             self._forget(run_id)
             return
         step = turn.step_of(run_id)
-        if step is not None and step.own_run == run_id and not isinstance(error, GraphBubbleUp):
-            step.error = error
+        if step is not None and step.own_run == run_id:
+            if isinstance(error, ParentCommand):
+                step.done = step.handed_over = True
+            elif not isinstance(error, GraphBubbleUp):
+                step.error = error
         self._ends(turn, run_id, error)
 
     def _forget(self, run: UUID) -> None:
@@ -184,6 +187,12 @@ def _run(thread: Any) -> str:
     return run_id(str(thread))
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """LangChain warns of whatever a callback raises; that a graph stops before a task is no error."""
+    return "Error in Hook." not in (said := record.getMessage()) or "Stopped(" not in said
+
+
+logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_news)
 hook = Hook()
 _added: ContextVar[Hook | None] = ContextVar("step47_langgraph", default=hook)
 register_configure_hook(_added, True)

@@ -23,7 +23,17 @@ def marked(metadata: Mapping[str, Any] | None) -> Json | None:
     return found if isinstance(found, dict) else None
 
 
-def body(node: str, marks: Json | None) -> Json:
+def tool(inputs: Any) -> str | None:
+    """The tool that a node is called for, as LangChain's agents call them."""
+    if isinstance(inputs, list) and len(inputs) == 1 and isinstance(inputs[0], dict):
+        call = inputs[0] if inputs[0].get("type") == "tool_call" else None
+    else:
+        call = inputs.get("tool_call") if isinstance(inputs, dict) else None
+    name = call.get("name") if isinstance(call, dict) else None
+    return name if isinstance(name, str) and name else None
+
+
+def body(node: str, marks: Json | None, tool: str | None = None) -> Json:
     """The part of a step's body that follows from the marks. A mark that is none is refused."""
     marks = marks or {}
     if unknown := sorted(set(marks) - _FIELDS):
@@ -33,10 +43,11 @@ def body(node: str, marks: Json | None) -> Json:
     recovery = marks.get("recovery")
     if recovery not in (None, *_RECOVERIES):
         raise SetupError(f"node {node!r}: recovery is {recovery!r}; it is one of {', '.join(_RECOVERIES)}")
+    tool = marks.get("tool") or tool
     return calls.given(
         name=node,
-        kind=marks.get("kind") or ("tool" if marks.get("tool") or node == "tools" else None),
-        tool=marks.get("tool"),
+        kind=marks.get("kind") or ("tool" if tool or node == "tools" else None),
+        tool=tool,
         effect=_effect(node, marks.get("effect")),
         recovery=recovery,
         retry=_retry(node, marks.get("retry")),

@@ -167,8 +167,17 @@ def record(
             fail(thread, step, found[ERROR], mutate, retryable=False)
         else:
             commit(thread, values, step, mutate)
+            _ends_what_handed_over(thread, values, step)
     finally:
         thread.close(step)
+
+
+def _ends_what_handed_over(thread: Thread, values: Values, around: Step) -> None:
+    """Tasks in a subgraph that ended with a command for the graph around it: what it does is recorded now."""
+    for step in list(thread.steps.values()):
+        if step.handed_over and f"{step.ns}|".startswith(f"{around.path}|"):
+            commit(thread, values, step, lambda doc: doc)
+            thread.close(step)
 
 
 def commit(thread: Thread, values: Values, step: Step, mutate: Mutate) -> None:

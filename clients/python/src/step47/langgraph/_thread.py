@@ -51,8 +51,11 @@ class Step:
     given: bool = False
     # It was begun with a person's answer to what it asked.
     answered: bool = False
-    # What its node says of itself.
+    # What its node says of itself, and where it is in the graph and its subgraphs.
     marks: Json | None = None
+    path: str = ""
+    # It has ended with a command for the graph around it: its end is recorded with that of the task around it.
+    handed_over: bool = False
     # It was begun to look whether it happened.
     check: bool = False
     # The run of the node as LangChain's callbacks know it, and the runs inside it.

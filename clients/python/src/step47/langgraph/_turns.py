@@ -32,11 +32,22 @@ class Turn:
     """One call of the graph, from its start to its end."""
 
     def __init__(
-        self, thread: Thread, name: str, values: Values, root: UUID | None, said: Any, *, steps: bool, watched: bool
+        self,
+        thread: Thread,
+        name: str,
+        values: Values,
+        root: UUID | None,
+        said: Any,
+        *,
+        steps: bool,
+        watched: bool,
+        nodes: Mapping[str, Json],
     ) -> None:
         self.thread, self.name, self.values, self.root = thread, name, values, root
         # The nodes use outputs that are known already.
         self._watched = watched
+        # What was said of nodes that their graph's author did not mark.
+        self._nodes = nodes
         # With durability "exit" the graph records nothing on its way, so there are no steps.
         self._steps = steps
         # It has written or begun something: from here on, another graph that starts on this thread is another turn.
@@ -75,17 +86,20 @@ class Turn:
         said = marks.marked(metadata)
         # What is said of the node around it is said of everything in it.
         own = None if parent is not None and said == parent.marks else said
-        body = {"key": f"{node[:_NAME]}:{task}", **marks.body(node, own)}
+        tool = marks.tool(inputs)
+        if own is None:
+            own = self._nodes.get(f"{node}/{tool}") or self._nodes.get(node)
+        body = {"key": f"{node[:_NAME]}:{task}", **marks.body(node, own, tool)}
         if called or "__pregel_push" in str(metadata.get("langgraph_path", ("",))[0]):
             body |= calls.given(input=self._input(inputs))
         begun = Task(task, ns, body, watched=self._watched and not called, called=called)
         step = begin(self.thread, self.values, begun, lambda: self._answer(task))
         if step is None:
             return
-        step.marks = said
+        step.marks, step.path = said, path
         step.own_run = run
         step.runs.add(run)
-        if step.answered and not self._answers_are_here(task):
+        if step.answered and self._resume is None and task not in self._going and not self._is_answered(task):
             self._comes_back(step)
 
     def _awaits(self, ns: str, metadata: Mapping[str, Any]) -> None:
@@ -116,27 +130,24 @@ class Turn:
 
     def _answer(self, task: str) -> Json | None:
         """What the program itself says to a gate: it resumes the graph, or a gate inside the task was answered."""
-        if task in self._going or self._answers_are_here(task):
+        if task in self._going or self._is_answered(task):
             return {"decision": "answer", "result": None}
         if self._resume is None:
             return None
         if not _is_map(self._resume):
             return {"decision": "answer", "result": self.values.encode(self._resume)}
-        for _, _, asking, entry in document.asking(self.thread.doc):
-            if asking == task:
-                for each in answers.interrupts(self.values, entry):
-                    if each.id in self._resume:
-                        return {"decision": "answer", "result": self.values.encode(self._resume[each.id])}
+        asked = (entry for _, _, asking, entry in document.asking(self.thread.doc) if asking == task)
+        for each in (question for entry in asked for question in answers.interrupts(self.values, entry)):
+            if each.id in self._resume:
+                return {"decision": "answer", "result": self.values.encode(self._resume[each.id])}
         return None
 
-    def _answers_are_here(self, task: str) -> bool:
-        """Whether the graph will find the answer: the program resumes it, or the state has it."""
-        if task in self._going or self._resume is not None or self._resume_is_here():
+    def _is_answered(self, task: str) -> bool:
+        """Whether the state has the answer to what a task asks."""
+        if self._resume_is_here():
             return True
-        for _, _, asking, entry in document.asking(self.thread.doc):
-            if asking == task:
-                return len(document.said(entry, RESUME) or []) > int(entry.get("answers", 0))
-        return True
+        asked = (entry for _, _, asking, entry in document.asking(self.thread.doc) if asking == task)
+        return any(len(document.said(entry, RESUME) or []) > int(entry.get("answers", 0)) for entry in asked)
 
     def _comes_back(self, step: Step) -> None:
         """It was answered after the graph had been loaded: the answer is recorded for the next turn."""
@@ -155,8 +166,9 @@ class Turn:
         self.thread.close(step)
 
     def step_of(self, run: UUID | None) -> Step | None:
-        """The step that a run of LangChain's callbacks belongs to."""
-        return next((step for step in list(self.thread.steps.values()) if run in step.runs), None)
+        """The step that a run of LangChain's callbacks belongs to: the innermost."""
+        around = [step for step in list(self.thread.steps.values()) if run in step.runs]
+        return max(around, key=lambda step: len(step.path), default=None)
 
     def ends(self, error: BaseException | None) -> None:
         """The call is over: the run is finished, or given back for who goes on with it."""

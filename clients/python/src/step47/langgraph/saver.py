@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -22,7 +22,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from .. import _calls as calls
 from .._client import Client
-from .._errors import Refused, Step47Error
+from .._errors import Refused, SetupError, Step47Error
 from .._run import worker_name
 from .._threads import threads
 from . import _document as document
@@ -66,6 +66,8 @@ class Step47Saver(BaseCheckpointSaver[int]):
     - `agent`: what the console calls the graph, and what `serve` claims.
     - `allow`: your own types (dataclasses, pydantic models, enums) that the state may hold. State can be edited, so a
       process makes only values of LangChain's messages, of plain Python and of these from it.
+    - `nodes`: what `metadata={"step47": …}` says of a node, by its name, for nodes that you did not add yourself:
+      `{"tools": {"effect": "shop"}}`; of one tool of an agent, `{"tools/send_email": {"effect": "mail"}}`.
     - `version`, `model`: recorded with the run. `ttl`: seconds for which a thread is held without a heartbeat.
       `worker`: this process's name; with `takeover=True`, the lease of the worker of that name ends at once.
     - `serde`: LangGraph's serializer, if it is not its own, for example an encrypting one. What it encrypts cannot be
@@ -79,6 +81,7 @@ class Step47Saver(BaseCheckpointSaver[int]):
         *,
         agent: str,
         allow: Iterable[type | tuple[str, str]] = (),
+        nodes: Mapping[str, Mapping[str, Any]] | None = None,
         client: Client | None = None,
         version: str | None = None,
         model: str | None = None,
@@ -91,6 +94,7 @@ class Step47Saver(BaseCheckpointSaver[int]):
         self.agent, self.version, self.model, self.ttl = agent, version, model, ttl
         self.client = client or Client(url, token)
         self.values = Values(allow, serde)
+        self._nodes = {name: dict(marks) for name, marks in (nodes or {}).items()}
         self._create = calls.given(agent=agent, version=version, model=model)
         self._lease = calls.given(
             worker=worker or worker_name(),
@@ -296,13 +300,18 @@ class Step47Saver(BaseCheckpointSaver[int]):
                 raise Step47Error("the graph was called without LangChain's callbacks, which tell where its turn ends")
             held = self._shared.claimed.pop(run, None) or self._take(thread)
             exits = settings(config).get(_DURABILITY) == "exit"
-            turn = Turn(held, thread, self.values, root, said, steps=not exits, watched=self._shared.watched)
+            watched = self._shared.watched
+            turn = Turn(held, thread, self.values, root, said, steps=not exits, watched=watched, nodes=self._nodes)
             hook.opened(turn)
         return turn
 
     def _take(self, thread: str) -> Thread:
         create = {**self._create, "title": thread, "state": {}}
-        return Thread.taken(self.client.wire, run_id(thread), create, self._lease, self.client.patience)
+        held = Thread.taken(self.client.wire, run_id(thread), create, self._lease, self.client.patience)
+        if (other := held.detail["agent"]) != self.agent:
+            held.release()
+            raise SetupError(f"run {held.run} is one of the agent {other!r}, not a thread of {self.agent!r}")
+        return held
 
     @contextlib.contextmanager
     def _held(self, thread: str) -> Iterator[Thread]:
