@@ -7,13 +7,15 @@ import signal
 from typing import Any
 
 import pytest
-from colours import Colour
+from colours import COLOURS, Colour
 from graphs import Grapher
 from server import Server, eventually
 
 from step47 import Refused
 
 CHARGE = 2  # read, charge, mail
+# What does not depend on how nodes are written is tried with plain functions only.
+plain = pytest.mark.parametrize("colour", COLOURS[:1], ids=["plain"])
 
 
 def crashed(server: Server, colour: Colour, run: str) -> Grapher:
@@ -64,6 +66,7 @@ def test_a_retry_uses_the_same_key(server: Server, colour: Colour, run_id: str) 
     assert agent.reads() == 1, "what was committed is not done again"
 
 
+@plain
 def test_a_retry_with_a_new_key_is_another_charge_to_the_provider(server: Server, colour: Colour, run_id: str) -> None:
     agent = crashed(server, colour, run_id)
     resume(server, run_id, {"kind": "retry", "step": CHARGE, "new_key": True})
@@ -79,6 +82,7 @@ def test_what_happened_is_not_done_again_and_reaches_the_graph(server: Server, c
     assert [line.split()[0] for line in agent.effects()] == ["charge", "mail"]
 
 
+@plain
 def test_what_is_skipped_is_not_done(server: Server, colour: Colour, run_id: str) -> None:
     agent = crashed(server, colour, run_id)
     resume(server, run_id, {"kind": "skip", "step": CHARGE, "result": {"receipts": ["skipped"]}})
@@ -86,6 +90,7 @@ def test_what_is_skipped_is_not_done(server: Server, colour: Colour, run_id: str
     assert [line.split()[0] for line in agent.effects()] == ["charge", "mail"]
 
 
+@plain
 def test_an_edited_state_reaches_the_node(server: Server, colour: Colour, run_id: str) -> None:
     agent = crashed(server, colour, run_id)
     patch = [{"op": "replace", "path": "/amount", "value": 9}, {"op": "add", "path": "/note", "value": "by hand"}]
@@ -96,6 +101,7 @@ def test_an_edited_state_reaches_the_node(server: Server, colour: Colour, run_id
     assert state["note"] == "by hand", "what is no channel stays"
 
 
+@plain
 def test_a_rewind_makes_new_steps(server: Server, colour: Colour, run_id: str) -> None:
     agent = crashed(server, colour, run_id)
     server.decide(run_id, "rewind", step=1, again=[CHARGE])
@@ -105,6 +111,7 @@ def test_a_rewind_makes_new_steps(server: Server, colour: Colour, run_id: str) -
     assert len(agent.effects()) == 3, "one before, two after: what was left behind was named and chosen"
 
 
+@plain
 def test_a_fork_is_a_thread_of_its_own(server: Server, colour: Colour, run_id: str) -> None:
     agent = crashed(server, colour, run_id)
     forked = f"{run_id}-fork"
@@ -115,6 +122,7 @@ def test_a_fork_is_a_thread_of_its_own(server: Server, colour: Colour, run_id: s
     assert server.status(run_id) == "crashed"
 
 
+@plain
 def test_two_processes_that_race_for_one_thread_make_one_effect(server: Server, colour: Colour, run_id: str) -> None:
     agent = crashed(server, colour, run_id)
     resume(server, run_id, {"kind": "commit", "step": CHARGE, "result": {"receipts": ["by hand"]}})
@@ -138,6 +146,7 @@ def test_an_answer_outlives_the_process_that_goes_on_with_it(server: Server, col
     assert len(set(agent.effects())) == 2
 
 
+@plain
 def test_the_programs_own_answer_outlives_it(server: Server, colour: Colour, run_id: str) -> None:
     agent = Grapher(server, colour, run_id)
     agent.goes_on("ask")

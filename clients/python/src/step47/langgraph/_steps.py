@@ -245,6 +245,8 @@ def suspend(thread: Thread, values: Values, step: Step, mutate: Mutate, interrup
     try:
         thread.change(mutate, sender(question))
     except Refused as refused:
+        if refused.code == "not_found":
+            raise SetupError("this server has no gates for steps that ask while they work: update it") from refused
         if refused.code != "invalid" or "schema" not in question:
             raise
         # A schema that the server cannot use must not lose the question.

@@ -15,7 +15,7 @@ from .. import _open as opening
 from .._context import StepContext
 from .._core import Core
 from .._drive import drive
-from .._errors import LeaseLost, Refused, Step47Error
+from .._errors import LeaseLost, Refused, SetupError, Step47Error
 from .._flow import ask
 from .._lease import Lease, clock
 from .._patch import Op, diff
@@ -103,6 +103,8 @@ class Thread:
                     drive(ask(wire, calls.create({"id": run, **create}), patience=patience))
                 elif refused.fields.get("run_status") in REOPENED and "reopen" not in lease:
                     lease = {**lease, "reopen": True}
+                elif "reopen" in lease and refused.code in ("malformed", "invalid"):
+                    raise SetupError("this server cannot reopen a run for another turn: update it") from refused
                 else:
                     raise
 
