@@ -17,6 +17,15 @@ def server() -> Iterator[Server]:
     server.stop()
 
 
+@pytest.fixture(autouse=True)
+def able(request: pytest.FixtureRequest) -> None:
+    """A test that needs what this server does not have yet is skipped."""
+    needs = request.node.get_closest_marker("needs")
+    missing = [] if needs is None else [each for each in needs.args if not request.getfixturevalue("server").can(each)]
+    if missing:
+        pytest.skip(f"the server has no {', '.join(missing)}")
+
+
 @pytest.fixture
 def own_server() -> Iterator[Server]:
     server = Server()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from step47 import _calls as calls
 from step47._drive import drive
 from step47._flow import ask
 from step47._lease import Lease, clock
+from step47._wire import get
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -72,6 +74,16 @@ class Server:
         return subprocess.run(
             create, cwd=self.folder, env=clean(), check=True, capture_output=True, text=True
         ).stdout.strip()
+
+    def can(self, what: str) -> bool:
+        """Whether this server has what an older one lacks: `suspend`, `reopen`, or that `agents fork`."""
+        if what == "agents fork":
+            try:
+                self.client.decide("no-such-run", "fork", new_run_id="no-such-fork")
+            except Refused as refused:
+                return refused.code != "forbidden"
+        document = json.dumps(drive(ask(self.client.wire, get("/v1/openapi.json"))))
+        return {"suspend": "/suspend", "reopen": '"reopen"'}[what] in document
 
     def kill(self) -> None:
         """Gone without a goodbye."""

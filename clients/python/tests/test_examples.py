@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from processes import lines
 from server import Server, clean
 
@@ -94,6 +95,7 @@ def test_the_worker_charges_sleeps_and_goes_on(server: Server) -> None:
     assert example.returncode == 0, said
 
 
+@pytest.mark.needs("suspend")
 def test_the_langgraph_agent_asks_and_charges_once(server: Server) -> None:
     script = HOME / "examples/langgraph_billing.py"
     said, _ = (example := start(server, script, "invoice-7")).communicate()

@@ -61,6 +61,7 @@ def gates(server: Server, run: str) -> list[dict[str, Any]]:
     return [server.client.step(run, step["seq"]) for step in server.client.steps(run) if step["status"] == "waiting"]
 
 
+@pytest.mark.needs("reopen")
 def test_a_turn_is_steps_and_the_next_turn_goes_on_in_the_same_run(server: Server, run_id: str) -> None:
     graph = chain(server, ("a", lambda notes: {"n": notes["n"] + 1}), ("b", lambda notes: {"log": [notes["n"]]}))
     assert graph.invoke({"n": 1, "log": []}, on(run_id)) == {"n": 2, "log": [2]}
@@ -101,6 +102,7 @@ def test_a_thread_whose_name_is_no_run_id(server: Server) -> None:
     assert server.status(str(named)) == "done"
 
 
+@pytest.mark.needs("reopen")
 def test_what_is_sent_is_the_change_and_never_a_whole_channel(
     server: Server, run_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +120,7 @@ def test_what_is_sent_is_the_change_and_never_a_whole_channel(
     assert sum(sent) < 20_000
 
 
+@pytest.mark.needs("suspend", "reopen")
 def test_a_question_is_a_gate_and_its_answer_is_what_interrupt_gives(server: Server, run_id: str) -> None:
     def asks(_: Notes) -> dict[str, Any]:
         schema = {"type": "object", "properties": {"amount": {"type": "integer"}}, "required": ["amount"]}
@@ -144,6 +147,7 @@ def test_a_question_is_a_gate_and_its_answer_is_what_interrupt_gives(server: Ser
     assert seen(server, run_id) == [("asks", "committed", 3)]
 
 
+@pytest.mark.needs("suspend", "reopen")
 def test_a_rejection_is_false(server: Server, run_id: str) -> None:
     graph = chain(server, ("asks", lambda _: {"log": [interrupt("Go on?")]}))
     graph.invoke({"log": []}, on(run_id))
@@ -151,6 +155,7 @@ def test_a_rejection_is_false(server: Server, run_id: str) -> None:
     assert graph.invoke(None, on(run_id)) == {"log": [False]}
 
 
+@pytest.mark.needs("suspend", "reopen")
 def test_the_program_answers_by_itself(server: Server, run_id: str) -> None:
     graph = chain(server, ("asks", lambda _: {"log": [interrupt("Go on?")]}))
     graph.invoke({"log": []}, on(run_id))
@@ -158,6 +163,7 @@ def test_the_program_answers_by_itself(server: Server, run_id: str) -> None:
     assert seen(server, run_id) == [("asks", "committed", 2)]
 
 
+@pytest.mark.needs("suspend", "reopen")
 def test_two_questions_at_once_are_answered_one_by_one_or_together(server: Server, run_id: str) -> None:
     builder = Graph(Notes)
     for name in ("one", "two", "three"):
@@ -176,6 +182,7 @@ def test_two_questions_at_once_are_answered_one_by_one_or_together(server: Serve
     assert sorted(map(tuple, said["log"])) == [("one", "by hand"), ("three", True), ("two", "by program")]
 
 
+@pytest.mark.needs("suspend", "reopen")
 @pytest.mark.parametrize("answered", ["inside", "around", "program"])
 def test_a_question_in_a_subgraph_can_be_answered_inside_it_and_around_it(
     server: Server, run_id: str, answered: str
@@ -230,6 +237,7 @@ def test_a_mark_that_is_none_is_refused(server: Server, run_id: str) -> None:
         builder.add_edge(START, "a").compile(checkpointer=saver(server)).invoke({"n": 1}, on(run_id))
 
 
+@pytest.mark.needs("suspend", "reopen")
 def test_tasks_and_an_entrypoint(server: Server, run_id: str) -> None:
     calls: list[int] = []
 
@@ -262,6 +270,7 @@ def test_what_is_sent_to_a_node_is_shown_with_its_step(server: Server, run_id: s
     assert sorted(each["i"] for each in inputs) == [0, 1, 2]
 
 
+@pytest.mark.needs("reopen")
 def test_a_failure_ends_the_turn_and_the_next_one_tries_again(server: Server, run_id: str) -> None:
     broken = [True]
 
@@ -354,6 +363,7 @@ def test_a_breakpoint_is_a_pause(server: Server, run_id: str) -> None:
     assert graph.invoke(None, on(run_id)) == {"n": 2, "log": ["b"]}
 
 
+@pytest.mark.needs("reopen")
 def test_time_travel_and_update_state(server: Server, run_id: str) -> None:
     graph = chain(server, ("a", lambda _: {"n": 2}), ("b", lambda notes: {"log": [notes["n"]]}))
     graph.invoke({"n": 1, "log": []}, on(run_id))
@@ -366,6 +376,7 @@ def test_time_travel_and_update_state(server: Server, run_id: str) -> None:
     assert len(list(graph.get_state_history(on(run_id)))) == 8
 
 
+@pytest.mark.needs("agents fork")
 def test_a_thread_can_be_copied_but_not_deleted(server: Server, run_id: str) -> None:
     graph = chain(server, ("a", lambda _: {"n": 2}))
     graph.invoke({"n": 1}, on(run_id))
@@ -443,6 +454,7 @@ class Model(GenericFakeChatModel):
         return self
 
 
+@pytest.mark.needs("suspend", "reopen")
 @pytest.mark.parametrize("decision", ["approve", "reject", "edit"])
 def test_an_agent_with_a_human_in_the_loop(server: Server, run_id: str, decision: str) -> None:
     sent: list[str] = []

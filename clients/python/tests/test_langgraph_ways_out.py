@@ -133,6 +133,7 @@ def test_two_processes_that_race_for_one_thread_make_one_effect(server: Server, 
     assert [line.split()[0] for line in agent.effects()] == ["charge", "mail"]
 
 
+@pytest.mark.needs("suspend")
 def test_an_answer_outlives_the_process_that_goes_on_with_it(server: Server, colour: Colour, run_id: str) -> None:
     agent = Grapher(server, colour, run_id)
     agent.goes_on("ask")
@@ -146,6 +147,7 @@ def test_an_answer_outlives_the_process_that_goes_on_with_it(server: Server, col
     assert len(set(agent.effects())) == 2
 
 
+@pytest.mark.needs("suspend", "reopen")
 @plain
 def test_the_programs_own_answer_outlives_it(server: Server, colour: Colour, run_id: str) -> None:
     agent = Grapher(server, colour, run_id)

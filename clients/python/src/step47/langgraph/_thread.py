@@ -67,6 +67,13 @@ class Step:
     output: Any = None
 
 
+def _stands(refused: Refused) -> str | None:
+    """The status of a run that cannot be leased as it is."""
+    if refused.code != "run_not_runnable":
+        return None
+    return str(refused.fields.get("run_status", refused.fields.get("status")))
+
+
 class Thread:
     """A leased run. Any thread of the process may use it."""
 
@@ -101,7 +108,7 @@ class Thread:
             except Refused as refused:
                 if refused.code == "not_found":
                     drive(ask(wire, calls.create({"id": run, **create}), patience=patience))
-                elif refused.fields.get("run_status") in REOPENED and "reopen" not in lease:
+                elif _stands(refused) in REOPENED and "reopen" not in lease:
                     lease = {**lease, "reopen": True}
                 elif "reopen" in lease and refused.code in ("malformed", "invalid"):
                     raise SetupError("this server cannot reopen a run for another turn: update it") from refused
