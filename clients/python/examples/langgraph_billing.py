@@ -19,23 +19,23 @@ from langgraph.types import interrupt
 from step47.langgraph import Step47Saver, current, serve
 
 
-class Invoice(TypedDict, total=False):
+class Invoice(TypedDict):
     customer: str
     cents: int
     approved: bool
     receipt: str
 
 
-def price(state: Invoice) -> Invoice:
+def price(state: Invoice) -> dict[str, Any]:
     return {"customer": "cus_Lk42", "cents": 12_000}
 
 
-def approve(state: Invoice) -> Invoice:
+def approve(state: Invoice) -> dict[str, Any]:
     answer = interrupt({"question": f"Charge {state['cents'] / 100:.2f} EUR?", "customer": state["customer"]})
     return {"approved": bool(answer)}
 
 
-def charge(state: Invoice) -> Invoice:
+def charge(state: Invoice) -> dict[str, Any]:
     line = f"{current().idempotency_key} charge {state['customer']} {state['cents']}"
     bank.write(line)
     return {"receipt": line}
