@@ -69,6 +69,11 @@ class Hook(BaseCallbackHandler):
             for run in turn.family:
                 self._turns[run] = turn
 
+    @property
+    def busy(self) -> bool:
+        """Whether any turn is under way."""
+        return bool(self._open)
+
     def turn(self, run: str) -> Turn | None:
         """The turn that is under way on a run."""
         return self._open.get(run)
