@@ -24,6 +24,9 @@ def able(request: pytest.FixtureRequest) -> None:
     missing = [] if needs is None else [each for each in needs.args if not request.getfixturevalue("server").can(each)]
     if missing:
         pytest.skip(f"the server has no {', '.join(missing)}")
+    lacks = request.node.get_closest_marker("lacks")
+    if lacks is not None and all(request.getfixturevalue("server").can(each) for each in lacks.args):
+        pytest.skip(f"the server has {', '.join(lacks.args)}")
 
 
 @pytest.fixture

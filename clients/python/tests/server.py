@@ -85,6 +85,10 @@ class Server:
         document = json.dumps(drive(ask(self.client.wire, get("/v1/openapi.json"))))
         return {"suspend": "/suspend", "reopen": '"reopen"'}[what] in document
 
+    def turn_over(self, run: str) -> bool:
+        """Whether a graph has come to its end: done, where a run that is done may have another turn."""
+        return self.status(run) == ("done" if self.can("reopen") else "ready")
+
     def kill(self) -> None:
         """Gone without a goodbye."""
         self._process.kill()

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-import pytest
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from server import Server
 
 from step47.langgraph import Step47Saver
 
 
-@pytest.mark.needs("reopen")
 def test_langgraphs_conformance_suite_passes(server: Server) -> None:
     """All of it but deleting and pruning: a server keeps every checkpoint."""
 

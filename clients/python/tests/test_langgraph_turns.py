@@ -65,13 +65,13 @@ def gates(server: Server, run: str) -> list[dict[str, Any]]:
 def test_a_turn_is_steps_and_the_next_turn_goes_on_in_the_same_run(server: Server, run_id: str) -> None:
     graph = chain(server, ("a", lambda notes: {"n": notes["n"] + 1}), ("b", lambda notes: {"log": [notes["n"]]}))
     assert graph.invoke({"n": 1, "log": []}, on(run_id)) == {"n": 2, "log": [2]}
-    assert server.status(run_id) == "done"
+    assert server.turn_over(run_id)
     assert seen(server, run_id) == [("a", "committed", 1), ("b", "committed", 1)]
     assert server.client.step(run_id, 1)["result"] == {"n": 2}
     state = server.client.state(run_id)
     assert (state["n"], state["log"]) == (2, [2])
     assert graph.invoke({"n": 5}, on(run_id)) == {"n": 6, "log": [2, 6]}
-    assert server.status(run_id) == "done"
+    assert server.turn_over(run_id)
     assert len(seen(server, run_id)) == 4
     assert graph.get_state(on(run_id)).values == {"n": 6, "log": [2, 6]}
 
@@ -99,10 +99,9 @@ def test_a_thread_whose_name_is_no_run_id(server: Server) -> None:
     assert found.config["configurable"]["thread_id"] == thread
     named: Any = uuid.uuid4()
     graph.invoke({"n": 1}, on(named))
-    assert server.status(str(named)) == "done"
+    assert server.turn_over(str(named))
 
 
-@pytest.mark.needs("reopen")
 def test_what_is_sent_is_the_change_and_never_a_whole_channel(
     server: Server, run_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +154,6 @@ def test_a_rejection_is_false(server: Server, run_id: str) -> None:
     assert graph.invoke(None, on(run_id)) == {"log": [False]}
 
 
-@pytest.mark.needs("suspend", "reopen")
 def test_the_program_answers_by_itself(server: Server, run_id: str) -> None:
     graph = chain(server, ("asks", lambda _: {"log": [interrupt("Go on?")]}))
     graph.invoke({"log": []}, on(run_id))
@@ -221,7 +219,7 @@ def test_a_command_for_the_graph_around_ends_both_steps(server: Server, run_id: 
     said = builder.compile(checkpointer=saver(server)).invoke({"n": 1, "log": []}, on(run_id))
     assert said == {"n": 3, "log": ["handed over"]}
     assert seen(server, run_id) == [("sub", "committed", 1), ("inner", "committed", 1), ("other", "committed", 1)]
-    assert server.status(run_id) == "done"
+    assert server.turn_over(run_id)
 
 
 def test_a_run_of_another_agent_is_left_alone(server: Server, run_id: str) -> None:
@@ -259,7 +257,7 @@ def test_tasks_and_an_entrypoint(server: Server, run_id: str) -> None:
     ]
     assert flow.invoke(Command(resume="yes"), on(run_id)) == [[2, 4], "yes"]
     assert sorted(calls) == [1, 2], "what was committed is not done again"
-    assert server.status(run_id) == "done"
+    assert server.turn_over(run_id)
 
 
 def test_what_is_sent_to_a_node_is_shown_with_its_step(server: Server, run_id: str) -> None:
@@ -363,7 +361,6 @@ def test_a_breakpoint_is_a_pause(server: Server, run_id: str) -> None:
     assert graph.invoke(None, on(run_id)) == {"n": 2, "log": ["b"]}
 
 
-@pytest.mark.needs("reopen")
 def test_time_travel_and_update_state(server: Server, run_id: str) -> None:
     graph = chain(server, ("a", lambda _: {"n": 2}), ("b", lambda notes: {"log": [notes["n"]]}))
     graph.invoke({"n": 1, "log": []}, on(run_id))
@@ -431,7 +428,8 @@ def test_a_node_can_look_whether_its_work_has_happened(server: Server, run_id: s
 def test_a_graph_without_checkpoints_on_its_way_has_no_steps(server: Server, run_id: str) -> None:
     graph = chain(server, ("a", lambda _: {"n": 2}), ("b", lambda _: {"n": 3}))
     assert graph.invoke({"n": 1}, on(run_id), durability="exit")["n"] == 3
-    assert (server.status(run_id), seen(server, run_id)) == ("done", [])
+    assert server.turn_over(run_id)
+    assert seen(server, run_id) == []
     assert graph.get_state(on(run_id)).values["n"] == 3
 
 
@@ -491,4 +489,4 @@ def test_an_agent_with_a_human_in_the_loop(server: Server, run_id: str, decision
     assert sent == {"approve": ["bob"], "reject": [], "edit": ["eve"]}[decision]
     marked = [step for step in server.client.steps(run_id) if (step.get("effect") or {}).get("target") == "mail"]
     assert [step["tool"] for step in marked] == ["send_email"] * len(sent)
-    assert server.status(run_id) == "done"
+    assert server.turn_over(run_id)

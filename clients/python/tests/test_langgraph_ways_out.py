@@ -37,7 +37,7 @@ def resume(server: Server, run: str, *choices: dict[str, Any]) -> None:
 def ends(server: Server, agent: Grapher) -> dict[str, Any]:
     """Another process takes the thread to its end; the state then."""
     agent.goes_on()
-    assert server.status(agent.run) == "done"
+    assert server.turn_over(agent.run)
     state: dict[str, Any] = server.client.state(agent.run)
     assert state["mailed"] is True
     return state
@@ -129,7 +129,7 @@ def test_two_processes_that_race_for_one_thread_make_one_effect(server: Server, 
     racers = [agent.start(), agent.start()]
     for racer in racers:
         racer.communicate()
-    assert server.status(run_id) == "done"
+    assert server.turn_over(run_id)
     assert [line.split()[0] for line in agent.effects()] == ["charge", "mail"]
 
 
@@ -142,7 +142,7 @@ def test_an_answer_outlives_the_process_that_goes_on_with_it(server: Server, col
     for _ in range(2):
         agent.dies_in("charge", "ask")
     agent.goes_on("ask")
-    assert server.status(run_id) == "done"
+    assert server.turn_over(run_id)
     assert len(agent.effects()) == 4, "three charges with one key, one mail, and it was asked once"
     assert len(set(agent.effects())) == 2
 
@@ -154,7 +154,7 @@ def test_the_programs_own_answer_outlives_it(server: Server, colour: Colour, run
     agent.goes_on("ask")
     agent.dies_in("charge", "ask-resume")
     agent.goes_on("ask")
-    assert server.status(run_id) == "done"
+    assert server.turn_over(run_id)
     assert len(set(agent.effects())) == 2
 
 

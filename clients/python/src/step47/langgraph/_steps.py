@@ -232,6 +232,10 @@ def fail(
 def suspend(thread: Thread, values: Values, step: Step, mutate: Mutate, interrupts: Any) -> None:
     """The task asks a person: its step waits as a gate."""
     step.context.flush()
+    if not thread.able.suspends:
+        why = StepError("it asks a person: only the program itself can answer, for this server is older", kind="asks")
+        fail(thread, step, why, mutate, retryable=True, undone=True)
+        return
     listed = list(interrupts) if isinstance(interrupts, list | tuple) else [interrupts]
     question = gate(step.body["name"], listed, [values.encode(each.value) for each in listed])
 
@@ -245,8 +249,6 @@ def suspend(thread: Thread, values: Values, step: Step, mutate: Mutate, interrup
     try:
         thread.change(mutate, sender(question))
     except Refused as refused:
-        if refused.code == "not_found":
-            raise SetupError("this server has no gates for steps that ask while they work: update it") from refused
         if refused.code != "invalid" or "schema" not in question:
             raise
         # A schema that the server cannot use must not lose the question.

@@ -23,6 +23,7 @@ from .._state import Live
 from .._take import last
 from .._wire import Request, Wire
 from . import _document as document
+from ._able import Able
 
 log = logging.getLogger("step47")
 Json = dict[str, Any]
@@ -77,8 +78,10 @@ def _stands(refused: Refused) -> str | None:
 class Thread:
     """A leased run. Any thread of the process may use it."""
 
-    def __init__(self, wire: Wire, answer: Json, ttl: float, asked: float) -> None:
-        self.wire, self.detail, self.ttl = wire, answer["run"], ttl
+    def __init__(self, wire: Wire, answer: Json, ttl: float, asked: float, able: Able) -> None:
+        self.wire, self.detail, self.ttl, self.able = wire, answer["run"], ttl, able
+        # A worker has claimed it: nobody else is about to call the graph.
+        self.claimed = False
         self.lease = Lease(self.detail["id"], answer["epoch"], ttl, asked, self.detail.get("signal"))
         self.doc: Json = answer["state"]
         self.snapshot: int = answer["snapshot"]
@@ -99,12 +102,12 @@ class Thread:
         self._broken: BaseException | None = None
 
     @classmethod
-    def taken(cls, wire: Wire, run: str, create: Json, lease: Json, patience: float) -> Thread:
+    def taken(cls, wire: Wire, run: str, create: Json, lease: Json, patience: float, able: Able) -> Thread:
         """Takes the lease on a run: one that has ended or waits is reopened, and if there is none, it is created."""
         while True:
             try:
                 answer, asked = drive(opening._lease_when_free(wire, run, lease, patience))
-                return cls.leased(wire, answer, lease["ttl_ms"] / 1000, asked)
+                return cls.leased(wire, answer, lease["ttl_ms"] / 1000, asked, able)
             except Refused as refused:
                 if refused.code == "not_found":
                     drive(ask(wire, calls.create({"id": run, **create}), patience=patience))
@@ -116,9 +119,9 @@ class Thread:
                     raise
 
     @classmethod
-    def leased(cls, wire: Wire, answer: Json, ttl: float, asked: float) -> Thread:
+    def leased(cls, wire: Wire, answer: Json, ttl: float, asked: float, able: Able) -> Thread:
         """A run that was just leased or claimed."""
-        thread = cls(wire, answer, ttl, asked)
+        thread = cls(wire, answer, ttl, asked, able)
         if clock() - asked > ttl / 3:
             sent = clock()
             renewed = drive(ask(wire, calls.heartbeat(thread.lease), patience=ttl))
@@ -224,6 +227,9 @@ class Thread:
 
     def finish(self, body: Json) -> None:
         """Ends the run, or this turn of it."""
+        if body["outcome"] == "done" and not self.claimed and not self.able.reopens:
+            self.release()  # Done, it could have no other turn.
+            return
         drive(last(self.core, lambda: calls.finish(self.lease, body)))
 
     def release(self) -> None:

@@ -189,8 +189,11 @@ class Turn:
             thread.release()  # Cut off, not failed: what was in flight has crashed.
         elif error is not None:
             self._fails(error)
-        elif thread.held or thread.again or thread.lease.stop or thread.waits():
+        elif thread.held or thread.again or thread.lease.stop:
             thread.release()
+        elif thread.waits():
+            # Without gates, a worker would ask for ever.
+            (thread.pause if thread.claimed and not thread.able.suspends else thread.release)()
         elif document.goes_on(thread.doc):
             thread.pause()
         else:

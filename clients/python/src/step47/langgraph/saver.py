@@ -26,6 +26,7 @@ from .._errors import Refused, SetupError, Step47Error
 from .._run import worker_name
 from .._threads import threads
 from . import _document as document
+from ._able import Able
 from ._hook import hook
 from ._reads import AGENT, PARENT, Reads, configured, fits, settings, thread_of
 from ._steps import record
@@ -104,6 +105,7 @@ class Step47Saver(BaseCheckpointSaver[int]):
             model=model,
         )
         self._reads = Reads(self.client.wire, self.client.patience, self.values)
+        self._able = Able(self.client.wire)
         self._shared = _Shared()
 
     # Reading
@@ -307,7 +309,8 @@ class Step47Saver(BaseCheckpointSaver[int]):
 
     def _take(self, thread: str) -> Thread:
         create = {**self._create, "title": thread, "state": {}}
-        held = Thread.taken(self.client.wire, run_id(thread), create, self._lease, self.client.patience)
+        client = self.client
+        held = Thread.taken(client.wire, run_id(thread), create, self._lease, client.patience, self._able)
         if (other := held.detail["agent"]) != self.agent:
             held.release()
             raise SetupError(f"run {held.run} is one of the agent {other!r}, not a thread of {self.agent!r}")
@@ -344,7 +347,8 @@ class Step47Saver(BaseCheckpointSaver[int]):
 
     def claimed(self, answer: Json, ttl: float, asked: float) -> Thread:
         """A worker has claimed a run: the next turn on it goes on under that lease."""
-        held = Thread.leased(self.client.wire, answer, ttl, asked)
+        held = Thread.leased(self.client.wire, answer, ttl, asked, self._able)
+        held.claimed = True
         self._shared.claimed[held.run] = held
         return held
 
