@@ -22,8 +22,6 @@ from ._turns import Turn, run_id
 log = logging.getLogger("step47")
 
 _PUSH = "__pregel_push"
-# The newest graph run that does not say its thread: LangChain leaves out ids that are no plain values, such as UUIDs.
-_NAMELESS = ""
 
 
 class Hook(BaseCallbackHandler):
@@ -57,10 +55,9 @@ class Hook(BaseCallbackHandler):
         return True
 
     def candidate(self, thread: str) -> tuple[UUID | None, Any]:
-        """The graph run that has just started on this thread."""
+        """The graph run that has just started on this thread, and its input."""
         with self._lock:
-            found = self._candidates.pop(thread, None) or self._candidates.pop(_NAMELESS, None)
-        return found or (None, None)
+            return self._candidates.pop(thread, None) or (None, None)
 
     def opened(self, turn: Turn) -> None:
         """From now on its tasks are steps."""
@@ -93,9 +90,6 @@ class Hook(BaseCallbackHandler):
         thread = metadata.get("thread_id")
         turn = self._belongs(run_id, parent_run_id)
         if thread is None:
-            if parent_run_id is None:
-                with self._lock:
-                    self._candidates[_NAMELESS] = (run_id, inputs)
             return
         node, path = metadata.get("langgraph_node"), metadata.get("langgraph_checkpoint_ns")
         ours = turn is not None and node and path and str(thread) == turn.name
