@@ -164,7 +164,8 @@ def record(
         if INTERRUPT in found:
             suspend(thread, values, step, mutate, found[INTERRUPT])
         elif isinstance(found.get(ERROR), BaseException):
-            fail(thread, step, found[ERROR], mutate, retryable=False)
+            # The next turn tries it again: in LangGraph no failure is for good.
+            fail(thread, step, found[ERROR], mutate, retryable=True)
         else:
             commit(thread, values, step, mutate)
             _ends_what_handed_over(thread, values, step)

@@ -194,8 +194,8 @@ class Turn:
         elif thread.waits():
             # Without gates, a worker would ask for ever.
             (thread.pause if thread.claimed and not thread.able.suspends else thread.release)()
-        elif document.goes_on(thread.doc):
-            thread.pause()
+        elif document.goes_on(thread.doc) and (thread.claimed or not thread.able.reopens):
+            thread.pause()  # A breakpoint: no worker may pass it by itself. A program calls the graph again.
         else:
             thread.finish({"outcome": "done"})
 

@@ -333,13 +333,13 @@ class Step47Saver(BaseCheckpointSaver[int]):
 
     @staticmethod
     def _gives_back(held: Thread, before: Json | None) -> None:
-        """Between two turns a thread is what it was; one that has something to do next waits for who calls it."""
+        """Between two turns a thread is what it was: nobody goes on with it until somebody calls the graph."""
         if held.lease.over:
             return
         if held.waits() or (before is not None and before["status"] == "ready"):
             held.release()
-        elif document.goes_on(held.doc):
-            held.pause()
+        elif before is not None and before["status"] == "failed" and before.get("error"):
+            held.finish({"outcome": "failed", "error": before["error"]})
         else:
             held.finish({"outcome": "done"})
 
