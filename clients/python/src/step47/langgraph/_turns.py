@@ -189,12 +189,11 @@ class Turn:
             thread.release()  # Cut off, not failed: what was in flight has crashed.
         elif error is not None:
             self._fails(error)
-        elif thread.held or thread.again or thread.lease.stop:
+        elif thread.held or thread.again or thread.lease.stop or (thread.waits() and thread.able.suspends):
             thread.release()
-        elif thread.waits():
-            # Without gates, a worker would ask for ever.
-            (thread.pause if thread.claimed and not thread.able.suspends else thread.release)()
-        elif document.goes_on(thread.doc) and (thread.claimed or not thread.able.reopens):
+        elif thread.waits() and thread.claimed:
+            thread.pause()  # Without gates, a worker would ask for ever.
+        elif document.goes_on(thread.doc) and not thread.waits() and (thread.claimed or not thread.able.reopens):
             thread.pause()  # A breakpoint: no worker may pass it by itself. A program calls the graph again.
         else:
             thread.finish({"outcome": "done"})

@@ -336,7 +336,7 @@ class Step47Saver(BaseCheckpointSaver[int]):
         """Between two turns a thread is what it was: nobody goes on with it until somebody calls the graph."""
         if held.lease.over:
             return
-        if held.waits() or (before is not None and before["status"] == "ready"):
+        if (held.waits() and held.able.suspends) or (before is not None and before["status"] == "ready"):
             held.release()
         elif before is not None and before["status"] == "failed" and before.get("error"):
             held.finish({"outcome": "failed", "error": before["error"]})
