@@ -1,7 +1,8 @@
-"""A LangGraph agent that asks a person and charges once, whatever is killed meanwhile.
+"""A LangGraph agent that asks before it charges, and charges once, whatever is killed meanwhile.
 
-    python langgraph_billing.py invoice-7     # until it asks: answer in the console
-    python langgraph_billing.py serve         # carries on whatever a person has decided about
+    python langgraph_billing.py invoice-7         # until it asks
+    python langgraph_billing.py invoice-7 yes     # answers, and goes on
+    python langgraph_billing.py serve             # carries on whatever an operator has decided about
 
 Kill either of them at any point. An invoice that was being charged waits for an operator, because nobody but the bank
 knows whether it happened; what the operator decides ("it happened", retry, skip, an edited state) reaches the graph.
@@ -14,7 +15,7 @@ from typing import Any, TypedDict
 
 import bank
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import interrupt
+from langgraph.types import Command, interrupt
 
 from step47.langgraph import Step47Saver, current, serve
 
@@ -61,4 +62,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(graph)
     else:
-        print(graph.invoke({}, {"configurable": {"thread_id": sys.argv[1]}}))
+        thread: Any = {"configurable": {"thread_id": sys.argv[1]}}
+        answer = Command(resume=sys.argv[2] == "yes") if len(sys.argv) > 2 else {}
+        print(graph.invoke(answer, thread))

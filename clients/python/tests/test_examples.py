@@ -95,8 +95,19 @@ def test_the_worker_charges_sleeps_and_goes_on(server: Server) -> None:
     assert example.returncode == 0, said
 
 
-@pytest.mark.needs("suspend")
 def test_the_langgraph_agent_asks_and_charges_once(server: Server) -> None:
+    script = HOME / "examples/langgraph_billing.py"
+    for words in (["invoice-8"], ["invoice-8", "yes"]):
+        said, _ = (example := start(server, script, *words)).communicate()
+        assert example.returncode == 0, said
+    [charged] = ledger(server, "langgraph_billing")
+    assert charged.startswith("invoice-8:"), charged
+    assert charged.endswith(" charge cus_Lk42 12000"), charged
+    assert server.client.state("invoice-8")["receipt"] == charged
+
+
+@pytest.mark.needs("suspend")
+def test_the_langgraph_agent_is_answered_in_the_console(server: Server) -> None:
     script = HOME / "examples/langgraph_billing.py"
     said, _ = (example := start(server, script, "invoice-7")).communicate()
     assert example.returncode == 0, said

@@ -56,7 +56,8 @@ class _Shared:
 
 class Step47Saver(BaseCheckpointSaver[int]):
     """Keeps the threads of a graph as runs on a Step47 server: each task is a step, recorded before its work and after
-    it, an interrupt is a gate, and what an operator decides in the console reaches the graph.
+    it, and what an operator decides in the console reaches the graph. Where the server can do that, an interrupt is a
+    gate; else the program answers it.
 
     ```python
     graph = builder.compile(checkpointer=Step47Saver(url, agent="billing"))
