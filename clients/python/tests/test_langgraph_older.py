@@ -1,4 +1,4 @@
-"""A server without gates inside steps and without reopening: a graph still has turns, and answers its own questions."""
+"""A server without gates inside steps, or without reopening: a graph still has turns, and answers its own questions."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ def test_a_thread_has_another_turn(server: Server, run_id: str) -> None:
     assert seen(server, run_id) == [("a", "committed", 1)] * 3
 
 
-def test_the_program_answers_what_its_graph_asks(server: Server, run_id: str) -> None:
-    graph = chain(server, ("asks", lambda _: {"log": [interrupt("one?"), interrupt("two?")]}))
+def test_the_program_answers_what_its_graph_asks(server: Server, run_id: str, caplog: pytest.LogCaptureFixture) -> None:
+    asks = ("asks", lambda _: {"log": [interrupt("one?"), interrupt("two?")]})
+    graph = chain(server, asks, ("goes_on", lambda _: {"log": ["gone on"]}))
     said: Any = graph.invoke({"log": []}, on(run_id))
     for answer in ("yes", "no"):
         assert said["__interrupt__"]
         said = graph.invoke(Command(resume=answer), on(run_id))
-    assert said == {"log": ["yes", "no"]}
-    assert seen(server, run_id) == [("asks", "committed", 3)]
+    assert said == {"log": ["yes", "no", "gone on"]}
+    assert seen(server, run_id) == [("asks", "committed", 3), ("goes_on", "committed", 1)]
+    assert "did not come" not in caplog.text, "a task behind the question waits for no answer"

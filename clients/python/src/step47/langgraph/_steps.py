@@ -234,7 +234,7 @@ def suspend(thread: Thread, values: Values, step: Step, mutate: Mutate, interrup
     """The task asks a person: its step waits as a gate."""
     step.context.flush()
     if not thread.able.suspends:
-        why = StepError("it asks a person: only the program itself can answer, for this server is older", kind="asks")
+        why = StepError("it asks a person: on this server only the program itself can answer", kind="asks")
         fail(thread, step, why, mutate, retryable=True, undone=True)
         return
     listed = list(interrupts) if isinstance(interrupts, list | tuple) else [interrupts]

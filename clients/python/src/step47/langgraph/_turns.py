@@ -57,6 +57,7 @@ class Turn:
         # The runs of LangChain's callbacks that belong to it.
         self.family: set[UUID] = set() if root is None else {root}
         self._resume = said.resume if isinstance(said, Command) else None
+        self._resume_seen = False
         self._going: set[str] = set()
         self._takes_answers()
 
@@ -111,8 +112,10 @@ class Turn:
             return at is not None and (number is None or int(at["metadata"].get("step", number)) >= int(number) - 1)
 
         self.thread.until("the checkpoint before a step", based)
-        if self._resume is not None and not _is_map(self._resume):
+        if self._resume is not None and not _is_map(self._resume) and not self._resume_seen:
             self.thread.until("the answer that the graph goes on with", self._resume_is_here)
+            # Later tasks start from later checkpoints, which it is no write of.
+            self._resume_seen = True
 
     def _resume_is_here(self) -> bool:
         """Whether the program's own answer is recorded."""
