@@ -9,3 +9,4 @@ pub mod needs;
 pub mod offer;
 pub mod plan;
 pub mod schema;
+pub mod typed_state;

@@ -256,7 +256,9 @@ async fn a_run_that_is_not_runnable_says_its_status(on: Engine) {
         let answer = api
             .post(&format!("/v1/runs/{run}/lease"), json!({"worker": "w"}))
             .await;
-        assert_eq!(answer.refused(409, "run_not_runnable")["status"], status);
+        let problem = answer.refused(409, "run_not_runnable");
+        assert_eq!(problem["status"], status);
+        assert_eq!(problem["run_status"], status);
     };
     let done = api.agent(json!({})).await;
     done.finish(json!({})).await.is(200);

@@ -1,6 +1,6 @@
 """A LangGraph agent that asks before it charges, and charges once, whatever is killed meanwhile.
 
-    python langgraph_billing.py invoice-7         # until it asks
+    python langgraph_billing.py invoice-7         # begins, until it asks; or goes on where it was
     python langgraph_billing.py invoice-7 yes     # answers, and goes on
     python langgraph_billing.py serve             # carries on whatever an operator has decided about
 
@@ -17,7 +17,7 @@ import bank
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
-from step47.langgraph import Step47Saver, current, serve
+from step47.langgraph import Step47Saver, current, serve, watch
 
 
 class Invoice(TypedDict):
@@ -56,12 +56,26 @@ builder.add_edge("price", "approve")
 builder.add_conditional_edges("approve", after, ["charge", END])
 builder.add_edge("charge", END)
 
+
+def main(invoice: str, answer: str | None = None) -> None:
+    thread: Any = {"configurable": {"thread_id": invoice}}
+    found = graph.get_state(thread)
+    if found.created_at is None:
+        said: Any = {}
+    elif not found.next:
+        print(found.values)  # It has ended: new input would begin another turn, and charge again.
+        return
+    else:
+        # `None` goes on where it was: what is committed is not done again.
+        said = Command(resume=answer == "yes") if answer and found.interrupts else None
+    print(graph.invoke(said, thread))
+
+
 if __name__ == "__main__":
-    # The one line.
+    # The one line, and one more so that results which operators gave are used here too.
     graph: Any = builder.compile(checkpointer=Step47Saver(agent="langgraph-billing-example"))
+    watch(graph)
     if sys.argv[1] == "serve":
         serve(graph)
     else:
-        thread: Any = {"configurable": {"thread_id": sys.argv[1]}}
-        answer = Command(resume=sys.argv[2] == "yes") if len(sys.argv) > 2 else {}
-        print(graph.invoke(answer, thread))
+        main(*sys.argv[1:3])

@@ -97,7 +97,8 @@ def test_the_worker_charges_sleeps_and_goes_on(server: Server) -> None:
 
 def test_the_langgraph_agent_asks_and_charges_once(server: Server) -> None:
     script = HOME / "examples/langgraph_billing.py"
-    for words in (["invoice-8"], ["invoice-8", "yes"]):
+    # Called once more, it has nothing to go on with.
+    for words in (["invoice-8"], ["invoice-8", "yes"], ["invoice-8"]):
         said, _ = (example := start(server, script, *words)).communicate()
         assert example.returncode == 0, said
     [charged] = ledger(server, "langgraph_billing")

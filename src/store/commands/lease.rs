@@ -94,7 +94,9 @@ impl Command for Lease {
                     false => "",
                 }
             );
-            let problem = Problem::new(Code::RunNotRunnable, detail).with("status", run.status);
+            let problem = Problem::new(Code::RunNotRunnable, detail)
+                .with("status", run.status)
+                .with("run_status", run.status);
             let problem = match asleep {
                 true => problem.with("runnable_at", run.runnable_at),
                 false => problem,

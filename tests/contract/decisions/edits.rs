@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{crashed, decides, resumes};
-use crate::support::{Engine, both_engines};
+use crate::support::{Engine, both_engines, merged};
 
 async fn an_edit_appends_and_reaches_the_agent(on: Engine) {
     let api = on.shared().await;
@@ -99,7 +99,64 @@ async fn a_run_that_a_worker_holds_is_not_edited(on: Engine) {
     assert_eq!(why, Value::from("a worker holds the run: pause it first"));
 }
 
+async fn an_edit_names_no_type_that_a_worker_would_make(on: Engine) {
+    let api = on.shared().await;
+    let said = json!({"$type": "messages:AI", "$ext": 5, "content": "hi"});
+    let agent = api.agent(json!({"state": {"said": [said]}})).await;
+    let seq = agent
+        .executes("charge", json!({"effect": {"target": "bank"}}))
+        .await;
+    agent.release(json!({})).await.is(200);
+    let system = json!({"$type": "os:system", "$ext": 1, "args": ["true"]});
+    let before = agent.facts().await;
+    let version = before["run"]["version"].clone();
+    for (change, at) in [
+        (
+            json!({"patch": [{"op": "replace", "path": "/said/0/$type", "value": "os:system"}]}),
+            "state/said/0",
+        ),
+        (
+            json!({"patch": [{"op": "add", "path": "/said/-", "value": system}]}),
+            "state/said/1",
+        ),
+        (
+            json!({"patch": [{"op": "copy", "from": "/said/0", "path": "/said/-"}]}),
+            "state/said/1",
+        ),
+        (
+            json!({"state": {"said": [said], "new": {"$opaque": "gASV"}}}),
+            "state/new",
+        ),
+    ] {
+        for kind in [
+            json!({"kind": "edit"}),
+            json!({"kind": "retry", "step": seq}),
+        ] {
+            let body = merged(
+                merged(kind, change.clone()),
+                json!({"if_version": version, "reason": "r"}),
+            );
+            api.decide(&agent.run, body).await.bad_input(at);
+        }
+        let choice = merged(json!({"kind": "retry", "step": seq}), change);
+        let body =
+            json!({"kind": "resume", "choices": [choice], "if_version": version, "reason": "r"});
+        api.decide(&agent.run, body).await.bad_input(at);
+    }
+    assert_eq!(agent.facts().await, before);
+    let content = json!([{"op": "replace", "path": "/said/0/content", "value": "ho"}]);
+    decides(&api, &agent.run, json!({"kind": "edit", "patch": content})).await;
+    // The program itself names types.
+    resumes(&api, &agent.run, json!([{"kind": "retry", "step": seq}])).await;
+    let next = api.lease(&agent.run, json!({})).await;
+    assert_eq!(next.lease["state"]["said"][0]["content"], "ho");
+    let seq = next.executes("more", json!({})).await;
+    let more = json!([{"op": "add", "path": "/said/-", "value": system}]);
+    next.commit(seq, 1, json!({"patch": more})).await.is(200);
+}
+
 both_engines!(
+    an_edit_names_no_type_that_a_worker_would_make,
     an_edit_appends_and_reaches_the_agent,
     a_bad_edit_is_refused_by_name_and_changes_nothing,
     a_run_that_a_worker_holds_is_not_edited,

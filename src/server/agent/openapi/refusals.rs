@@ -46,7 +46,10 @@ pub fn meaning(code: Code) -> (Where, &'static str) {
         ),
         RunConflict => (Named, "the id is taken by another run"),
         LeaseHeld => (Named, "`worker` holds the run until `expires_at`"),
-        RunNotRunnable => (Named, "`status` is the run's, in place of the HTTP status"),
+        RunNotRunnable => (
+            Named,
+            "`run_status` is the run's; so is `status`, in place of the HTTP status",
+        ),
         LeaseLost => (Named, "the epoch no longer holds the run"),
         KeyConflict => (Named, "the key belongs to a step of another name"),
         CommitConflict => (Named, "the attempt was committed with another body"),

@@ -9,7 +9,7 @@ use crate::{
     aside::{LONG, aside, aside_with},
     domain::{
         Code, DecisionKind, Hash, Problem, StepStatus, diff,
-        rules::decision::Gist,
+        rules::{decision::Gist, typed_state},
         tree::Tree,
         wire::{json::is_long, patch::Op, protocol::Decide},
     },
@@ -279,7 +279,7 @@ pub(super) fn refusal<T>(read: Result<T, Error>) -> Result<Result<T, Problem>, E
     }
 }
 
-/// The states that these changes make one after the other; each must fit the schema.
+/// The states that these changes make one after the other; each must fit the schema, and none names a new type.
 async fn made(
     store: &Store,
     mut held: NewestState,
@@ -288,7 +288,12 @@ async fn made(
 ) -> Result<Vec<(NewestState, Packed)>, Error> {
     let mut made = Vec::with_capacity(changes.len());
     for change in changes {
+        let before = held.tree.clone();
         let packed = aside(|| held.advance(change, store.state_max)).await?;
+        if let Some(place) = aside(|| typed_state::named_anew(&before, &held.tree)).await {
+            let why = "names a type anew ($type, $ext or $opaque): a worker would make an object of it, so only a program may";
+            return Err(Problem::invalid(format!("state{place}"), why).into());
+        }
         if let Some(schema) = &schema {
             let state = aside(|| held.tree.to_value()).await;
             store.schemas.check("state", schema.clone(), state).await?;
