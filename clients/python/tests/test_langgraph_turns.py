@@ -431,6 +431,46 @@ def test_a_thread_is_worked_on_once_at_a_time(server: Server, run_id: str) -> No
     assert chain(server, ("a", again)).invoke({"n": 1}, on(run_id))["n"] == 2
 
 
+@pytest.mark.parametrize("turns", [0, 1])
+def test_of_calls_at_the_same_moment_one_works_and_no_node_is_unrecorded(
+    server: Server, run_id: str, turns: int
+) -> None:
+    worked: list[str] = []
+    others = [0]
+
+    async def main() -> list[Any]:
+        refused = asyncio.Event()
+
+        async def pays(_: Notes) -> dict[str, Any]:
+            worked.append(current().idempotency_key)
+            await asyncio.wait_for(refused.wait(), 30)
+            return {"n": 2}
+
+        async def call(n: int) -> Any:
+            try:
+                return await graph.ainvoke({"n": n}, on(run_id))
+            except Refused as why:
+                return why.code
+            finally:
+                others[0] += 1
+                if others[0] == 2:
+                    refused.set()
+
+        async def before(_: Notes) -> dict[str, Any]:
+            return {"n": 0}
+
+        for _ in range(turns):
+            await chain(server, ("before", before)).ainvoke({"n": 0}, on(run_id))
+        builder = Graph(Notes).add_node("pays", pays, metadata={"step47": {"effect": "bank"}})
+        graph = builder.add_edge(START, "pays").compile(checkpointer=saver(server))
+        return await asyncio.gather(*map(call, range(3)))
+
+    said = asyncio.run(main())
+    assert sorted(map(str, said)) == sorted(["lease_held", "lease_held", str({"n": 2, "log": []})])
+    assert worked == [f"{run_id}:{turns + 1}"]
+    assert seen(server, run_id)[turns:] == [("pays", "committed", 1)]
+
+
 def test_a_node_can_look_whether_its_work_has_happened(server: Server, run_id: str) -> None:
     looked: list[bool] = []
 
