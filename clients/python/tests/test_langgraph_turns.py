@@ -51,6 +51,12 @@ def chain(server: Server, *nodes: tuple[str, Callable[[Any], Any]], **options: A
     return watch(builder.compile(checkpointer=saver(server), **options))
 
 
+def called(graph: Any, thread: str, asynchronous: bool) -> Any:
+    """One turn, in an event loop or without one."""
+    said = {"n": 1, "log": []}
+    return asyncio.run(graph.ainvoke(said, on(thread))) if asynchronous else graph.invoke(said, on(thread))
+
+
 def seen(server: Server, run: str) -> list[tuple[str, str, int]]:
     """Node, status and attempts of each step."""
     steps = (server.client.step(run, step["seq"]) for step in server.client.steps(run))
@@ -335,7 +341,8 @@ def test_an_effect_that_may_have_happened_is_not_tried_again_by_a_retry_policy(s
     policy = RetryPolicy(initial_interval=0.01, max_attempts=3, retry_on=ValueError)
     builder.add_node("charge", charges, retry_policy=policy, metadata={"step47": {"effect": "bank"}})
     graph = watch(builder.add_edge(START, "charge").compile(checkpointer=saver(server)))
-    graph.invoke({"n": 1}, on(run_id))
+    with pytest.raises(ValueError, match="timeout"):
+        graph.invoke({"n": 1}, on(run_id))
     assert len(tries) == 1
     assert server.status(run_id) == "crashed"
     plan = server.operator.plan(run_id)
@@ -469,6 +476,29 @@ def test_of_calls_at_the_same_moment_one_works_and_no_node_is_unrecorded(
     assert sorted(map(str, said)) == sorted(["lease_held", "lease_held", str({"n": 2, "log": []})])
     assert worked == [f"{run_id}:{turns + 1}"]
     assert seen(server, run_id)[turns:] == [("pays", "committed", 1)]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_effect_that_failed_under_a_retry_policy_ends_with_its_own_error(
+    server: Server, run_id: str, asynchronous: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    worked: list[str] = []
+
+    def pays(_: Notes) -> dict[str, Any]:
+        worked.append(current().idempotency_key)
+        raise ValueError("declined")
+
+    policy = RetryPolicy(max_attempts=3, initial_interval=0.0, jitter=False, retry_on=ValueError)
+    builder = Graph(Notes).add_node("pays", pays, metadata={"step47": {"effect": "bank"}}, retry_policy=policy)
+    graph = builder.add_edge(START, "pays").compile(checkpointer=saver(server))
+    with pytest.raises(ValueError, match="declined"):
+        called(graph, run_id, asynchronous)
+    assert worked == [f"{run_id}:1"]
+    assert server.status(run_id) == "crashed"
+    [attempt] = server.client.step(run_id, 1)["attempts"]
+    assert attempt["error"]["message"] == "declined"
+    assert "was not begun" not in caplog.text
+    assert "callback" not in caplog.text, "the stop before another attempt is no error of its own"
 
 
 def test_a_node_can_look_whether_its_work_has_happened(server: Server, run_id: str) -> None:

@@ -25,17 +25,8 @@ log = logging.getLogger("step47")
 _PUSH = "__pregel_push"
 
 
-class Hook(BaseCallbackHandler):
-    """Tells turns what happens in their graphs."""
-
-    # What keeps a task from being done is raised from here.
-    raise_error = True
-    run_inline = False
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._turns: dict[UUID, Turn] = {}
-        self._open: dict[str, Turn] = {}
+class _Quiet(BaseCallbackHandler):
+    """It is not called for what is no chain."""
 
     @property
     def ignore_retriever(self) -> bool:
@@ -52,6 +43,19 @@ class Hook(BaseCallbackHandler):
     @property
     def ignore_custom_event(self) -> bool:
         return True
+
+
+class Step47Hook(_Quiet):
+    """Tells turns what happens in their graphs."""
+
+    # What keeps a task from being done is raised from here.
+    raise_error = True
+    run_inline = False
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turns: dict[UUID, Turn] = {}
+        self._open: dict[str, Turn] = {}
 
     def opened(self, turn: Turn) -> None:
         """From now on its tasks are steps."""
@@ -172,7 +176,7 @@ class Call:
     taken: bool = False
 
 
-class Notice(BaseCallbackHandler):
+class Notice(_Quiet):
     """Notes which run has started last where it was called: a graph that then looks for its checkpoint is that run,
     whatever else starts on the same thread at the same moment."""
 
@@ -205,13 +209,13 @@ def _use(step: Step, usage: Any) -> None:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """LangChain warns of whatever a callback raises; that a graph stops before a task is no error."""
-    return "Error in Hook." not in (said := record.getMessage()) or "Stopped(" not in said
+    """LangChain warns of whatever a callback raises; what this one raises reaches the caller in any case."""
+    return "Error in Step47Hook." not in record.getMessage()
 
 
 logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_news)
-hook = Hook()
-_added: ContextVar[Hook | None] = ContextVar("step47_langgraph", default=hook)
+hook = Step47Hook()
+_added: ContextVar[Step47Hook | None] = ContextVar("step47_langgraph", default=hook)
 register_configure_hook(_added, True)
 _newest: ContextVar[Call | None] = ContextVar("step47_langgraph_newest", default=None)
 _notices: ContextVar[Notice | None] = ContextVar("step47_langgraph_notices", default=Notice())  # noqa: B039

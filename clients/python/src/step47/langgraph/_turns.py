@@ -12,8 +12,8 @@ from langgraph.checkpoint.serde.types import RESUME
 from langgraph.types import Command
 
 from .. import _calls as calls
-from .._errors import LeaseLost, Left, Refused, Step47Error
-from .._take import told_of
+from .._errors import LeaseLost, Left, Refused, Step47Error, StepError
+from .._take import _held, told_of
 from . import _answers as answers
 from . import _document as document
 from . import _marks as marks
@@ -162,6 +162,9 @@ class Turn:
     def _tries_again(self, step: Step) -> None:
         """LangGraph's own retry policy: the attempt before has failed."""
         error = step.error or Step47Error("the graph began it again before it had ended")
+        if _held(step.body, error.effect if isinstance(error, StepError) else None):
+            # Whether its effect happened is not known: it is not tried again, and ends with the error it ended with.
+            raise error if isinstance(error, Exception) else Step47Error(f"it was cut off: {error!r}") from error
         fail(self.thread, step, error, lambda doc: doc, retryable=True)
         self.thread.close(step)
 
