@@ -21,7 +21,8 @@ from langgraph.types import Command, RetryPolicy, Send, interrupt
 from server import LONG, WORKER, Server
 
 from step47 import Refused, SetupError, ShapeError, StepError
-from step47.langgraph import CannotForget, Step47Saver, checking, current, watch
+from step47.langgraph import CannotForget, Step47Saver, _thread, checking, current, watch
+from step47.langgraph._thread import Thread
 
 # LangGraph's own annotations want every node to name its parameter `state`.
 Graph: Any = StateGraph
@@ -499,6 +500,45 @@ def test_an_effect_that_failed_under_a_retry_policy_ends_with_its_own_error(
     assert attempt["error"]["message"] == "declined"
     assert "was not begun" not in caplog.text
     assert "callback" not in caplog.text, "the stop before another attempt is no error of its own"
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("value", [object(), lambda: 1, 2**70], ids=["object", "function", "number"])
+def test_what_cannot_be_stored_fails_at_once(
+    server: Server, run_id: str, value: Any, asynchronous: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    until = Thread.until
+
+    def impatient(thread: Thread, what: str, holds: Callable[[], bool]) -> None:
+        until(thread, what, holds)
+        if not holds():
+            looked.append(what)
+
+    monkeypatch.setattr(_thread, "PATIENCE", 3.0)
+    monkeypatch.setattr(Thread, "until", impatient)
+    graph = chain(server, ("gives", lambda _: {"n": value}), ("next", lambda _: {"log": ["next"]}))
+    with pytest.raises(ShapeError, match="'n' cannot be stored"):
+        called(graph, run_id, asynchronous)
+    assert looked == [], "nobody waits for a write that cannot come"
+    assert [name for name, *_ in seen(server, run_id)] == ["gives"]
+    [attempt] = server.client.step(run_id, 1)["attempts"]
+    assert "'n' cannot be stored" in attempt["error"]["message"]
+    again = chain(server, ("gives", lambda _: {"n": 2}), ("next", lambda _: {"log": ["next"]}))
+    assert again.invoke(None, on(run_id)) == {"n": 2, "log": ["next"]}
+
+
+def test_an_effect_whose_output_cannot_be_stored_is_for_an_operator(server: Server, run_id: str) -> None:
+    builder = Graph(Notes).add_node("pays", lambda _: {"n": object()}, metadata={"step47": {"effect": "bank"}})
+    graph = watch(builder.add_edge(START, "pays").compile(checkpointer=saver(server)))
+    with pytest.raises(ShapeError, match="'n' cannot be stored"):
+        graph.invoke({"n": 1}, on(run_id))
+    assert server.status(run_id) == "crashed"
+    [attempt] = server.client.step(run_id, 1)["attempts"]
+    assert "'n' cannot be stored" in attempt["error"]["message"]
+    plan = server.operator.plan(run_id)
+    server.decide(run_id, "resume", plan=plan["hash"], choices=[{"kind": "commit", "step": 1, "result": {"n": 8}}])
+    assert graph.invoke(None, on(run_id)) == {"n": 8, "log": []}
 
 
 def test_a_node_can_look_whether_its_work_has_happened(server: Server, run_id: str) -> None:

@@ -214,7 +214,11 @@ class Step47Saver(BaseCheckpointSaver[int]):
             return document.tasks(child["state"], checkpoint) if child else None
 
         with self._held(thread) as held:
-            record(held, self.values, config, writes, task_id, task_path, older)
+            try:
+                record(held, self.values, config, writes, task_id, task_path, older)
+            except BaseException as error:
+                held.broke(error)
+                raise
 
     # Threads
 
