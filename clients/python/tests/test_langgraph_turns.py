@@ -109,6 +109,15 @@ def test_a_thread_whose_name_is_no_run_id(server: Server) -> None:
     assert server.turn_over(str(named))
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_thread_without_a_name_is_refused_by_that(server: Server, asynchronous: bool) -> None:
+    graph = chain(server, ("a", lambda _: {"n": 2}))
+    with pytest.raises(SetupError, match="thread_id is empty"):
+        called(graph, "", asynchronous)
+    with pytest.raises(SetupError, match="thread_id is empty"):
+        graph.get_state(on(""))
+
+
 def test_what_is_sent_is_the_change_and_never_a_whole_channel(
     server: Server, run_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -379,6 +379,8 @@ class Step47Saver(BaseCheckpointSaver[int]):
 def _named(config: RunnableConfig) -> tuple[str, str, str | None]:
     """Thread, namespace and checkpoint that a config names."""
     conf = settings(config)
+    if not str(conf["thread_id"]):
+        raise SetupError("thread_id is empty: a thread needs a name, {'configurable': {'thread_id': 'invoice-7'}}")
     return str(conf["thread_id"]), conf.get("checkpoint_ns") or "", get_checkpoint_id(config)
 
 
