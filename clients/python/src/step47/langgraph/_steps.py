@@ -34,6 +34,10 @@ class Stopped(GraphInterrupt):
     """The graph stops before this task, and keeps what comes next."""
 
 
+class _Asks(StepError):
+    """An attempt that ended with a question, where a step cannot wait for its answer."""
+
+
 @dataclass(frozen=True)
 class Task:
     """A task of the graph that is about to be done."""
@@ -242,7 +246,12 @@ def fail(
         return calls.fail(thread.lease, step.seq, {**body, "retryable": retryable})
 
     answer = thread.change(mutate, send) or {}
-    log.warning("run %s: attempt %s at step %s (%s) failed: %r", thread.run, step.attempt, step.seq, step.key, error)
+    if isinstance(error, _Asks):
+        log.info("run %s: step %s (%s) asks, and its program answers", thread.run, step.seq, step.key)
+    else:
+        log.warning(
+            "run %s: attempt %s at step %s (%s) failed: %r", thread.run, step.attempt, step.seq, step.key, error
+        )
     if answer.get("outcome") == "stop" and _held(step.body, effect):
         thread.held = True
 
@@ -251,7 +260,7 @@ def suspend(thread: Thread, values: Values, step: Step, mutate: Mutate, interrup
     """The task asks a person: its step waits as a gate."""
     step.context.flush()
     if not thread.able.suspends:
-        why = StepError("it asks a person: on this server only the program itself can answer", kind="asks")
+        why = _Asks("it asks a person: on this server only the program itself can answer", kind="asks")
         fail(thread, step, why, mutate, retryable=True, undone=True)
         return
     listed = list(interrupts) if isinstance(interrupts, list | tuple) else [interrupts]
