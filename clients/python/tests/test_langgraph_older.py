@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ def test_a_thread_has_another_turn(server: Server, run_id: str) -> None:
 
 
 def test_the_program_answers_what_its_graph_asks(server: Server, run_id: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "step47")
     asks = ("asks", lambda _: {"log": [interrupt("one?"), interrupt("two?")]})
     graph = chain(server, asks, ("goes_on", lambda _: {"log": ["gone on"]}))
     said: Any = graph.invoke({"log": []}, on(run_id))
@@ -29,4 +31,6 @@ def test_the_program_answers_what_its_graph_asks(server: Server, run_id: str, ca
         said = graph.invoke(Command(resume=answer), on(run_id))
     assert said == {"log": ["yes", "no", "gone on"]}
     assert seen(server, run_id) == [("asks", "committed", 3), ("goes_on", "committed", 1)]
+    assert not [each for each in caplog.records if each.levelno >= logging.WARNING], "a question is no error"
+    assert "asks, and its program answers" in caplog.text
     assert "did not come" not in caplog.text, "a task behind the question waits for no answer"

@@ -21,7 +21,8 @@ from langgraph.types import Command, RetryPolicy, Send, interrupt
 from server import LONG, WORKER, Server
 
 from step47 import Refused, SetupError, ShapeError, StepError
-from step47.langgraph import CannotForget, Step47Saver, checking, current, watch
+from step47.langgraph import CannotForget, Step47Saver, _thread, checking, current, watch
+from step47.langgraph._thread import Thread
 
 # LangGraph's own annotations want every node to name its parameter `state`.
 Graph: Any = StateGraph
@@ -49,6 +50,12 @@ def chain(server: Server, *nodes: tuple[str, Callable[[Any], Any]], **options: A
         builder.add_edge(before, name)
         before = name
     return watch(builder.compile(checkpointer=saver(server), **options))
+
+
+def called(graph: Any, thread: str, asynchronous: bool) -> Any:
+    """One turn, in an event loop or without one."""
+    said = {"n": 1, "log": []}
+    return asyncio.run(graph.ainvoke(said, on(thread))) if asynchronous else graph.invoke(said, on(thread))
 
 
 def seen(server: Server, run: str) -> list[tuple[str, str, int]]:
@@ -100,6 +107,15 @@ def test_a_thread_whose_name_is_no_run_id(server: Server) -> None:
     named: Any = uuid.uuid4()
     graph.invoke({"n": 1}, on(named))
     assert server.turn_over(str(named))
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_thread_without_a_name_is_refused_by_that(server: Server, asynchronous: bool) -> None:
+    graph = chain(server, ("a", lambda _: {"n": 2}))
+    with pytest.raises(SetupError, match="thread_id is empty"):
+        called(graph, "", asynchronous)
+    with pytest.raises(SetupError, match="thread_id is empty"):
+        graph.get_state(on(""))
 
 
 def test_what_is_sent_is_the_change_and_never_a_whole_channel(
@@ -335,7 +351,8 @@ def test_an_effect_that_may_have_happened_is_not_tried_again_by_a_retry_policy(s
     policy = RetryPolicy(initial_interval=0.01, max_attempts=3, retry_on=ValueError)
     builder.add_node("charge", charges, retry_policy=policy, metadata={"step47": {"effect": "bank"}})
     graph = watch(builder.add_edge(START, "charge").compile(checkpointer=saver(server)))
-    graph.invoke({"n": 1}, on(run_id))
+    with pytest.raises(ValueError, match="timeout"):
+        graph.invoke({"n": 1}, on(run_id))
     assert len(tries) == 1
     assert server.status(run_id) == "crashed"
     plan = server.operator.plan(run_id)
@@ -429,6 +446,108 @@ def test_a_thread_is_worked_on_once_at_a_time(server: Server, run_id: str) -> No
 
     other = chain(server, ("x", lambda _: {"n": 0}))
     assert chain(server, ("a", again)).invoke({"n": 1}, on(run_id))["n"] == 2
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_of_calls_at_the_same_moment_one_works_and_no_node_is_unrecorded(
+    server: Server, run_id: str, turns: int
+) -> None:
+    worked: list[str] = []
+    others = [0]
+
+    async def main() -> list[Any]:
+        refused = asyncio.Event()
+
+        async def pays(_: Notes) -> dict[str, Any]:
+            worked.append(current().idempotency_key)
+            await asyncio.wait_for(refused.wait(), 30)
+            return {"n": 2}
+
+        async def call(n: int) -> Any:
+            try:
+                return await graph.ainvoke({"n": n}, on(run_id))
+            except Refused as why:
+                return why.code
+            finally:
+                others[0] += 1
+                if others[0] == 2:
+                    refused.set()
+
+        async def before(_: Notes) -> dict[str, Any]:
+            return {"n": 0}
+
+        for _ in range(turns):
+            await chain(server, ("before", before)).ainvoke({"n": 0}, on(run_id))
+        builder = Graph(Notes).add_node("pays", pays, metadata={"step47": {"effect": "bank"}})
+        graph = builder.add_edge(START, "pays").compile(checkpointer=saver(server))
+        return await asyncio.gather(*map(call, range(3)))
+
+    said = asyncio.run(main())
+    assert sorted(map(str, said)) == sorted(["lease_held", "lease_held", str({"n": 2, "log": []})])
+    assert worked == [f"{run_id}:{turns + 1}"]
+    assert seen(server, run_id)[turns:] == [("pays", "committed", 1)]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_effect_that_failed_under_a_retry_policy_ends_with_its_own_error(
+    server: Server, run_id: str, asynchronous: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    worked: list[str] = []
+
+    def pays(_: Notes) -> dict[str, Any]:
+        worked.append(current().idempotency_key)
+        raise ValueError("declined")
+
+    policy = RetryPolicy(max_attempts=3, initial_interval=0.0, jitter=False, retry_on=ValueError)
+    builder = Graph(Notes).add_node("pays", pays, metadata={"step47": {"effect": "bank"}}, retry_policy=policy)
+    graph = builder.add_edge(START, "pays").compile(checkpointer=saver(server))
+    with pytest.raises(ValueError, match="declined"):
+        called(graph, run_id, asynchronous)
+    assert worked == [f"{run_id}:1"]
+    assert server.status(run_id) == "crashed"
+    [attempt] = server.client.step(run_id, 1)["attempts"]
+    assert attempt["error"]["message"] == "declined"
+    assert "was not begun" not in caplog.text
+    assert "callback" not in caplog.text, "the stop before another attempt is no error of its own"
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("value", [object(), lambda: 1, 2**70], ids=["object", "function", "number"])
+def test_what_cannot_be_stored_fails_at_once(
+    server: Server, run_id: str, value: Any, asynchronous: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    until = Thread.until
+
+    def impatient(thread: Thread, what: str, holds: Callable[[], bool]) -> None:
+        until(thread, what, holds)
+        if not holds():
+            looked.append(what)
+
+    monkeypatch.setattr(_thread, "PATIENCE", 3.0)
+    monkeypatch.setattr(Thread, "until", impatient)
+    graph = chain(server, ("gives", lambda _: {"n": value}), ("next", lambda _: {"log": ["next"]}))
+    with pytest.raises(ShapeError, match="'n' cannot be stored"):
+        called(graph, run_id, asynchronous)
+    assert looked == [], "nobody waits for a write that cannot come"
+    assert [name for name, *_ in seen(server, run_id)] == ["gives"]
+    [attempt] = server.client.step(run_id, 1)["attempts"]
+    assert "'n' cannot be stored" in attempt["error"]["message"]
+    again = chain(server, ("gives", lambda _: {"n": 2}), ("next", lambda _: {"log": ["next"]}))
+    assert again.invoke(None, on(run_id)) == {"n": 2, "log": ["next"]}
+
+
+def test_an_effect_whose_output_cannot_be_stored_is_for_an_operator(server: Server, run_id: str) -> None:
+    builder = Graph(Notes).add_node("pays", lambda _: {"n": object()}, metadata={"step47": {"effect": "bank"}})
+    graph = watch(builder.add_edge(START, "pays").compile(checkpointer=saver(server)))
+    with pytest.raises(ShapeError, match="'n' cannot be stored"):
+        graph.invoke({"n": 1}, on(run_id))
+    assert server.status(run_id) == "crashed"
+    [attempt] = server.client.step(run_id, 1)["attempts"]
+    assert "'n' cannot be stored" in attempt["error"]["message"]
+    plan = server.operator.plan(run_id)
+    server.decide(run_id, "resume", plan=plan["hash"], choices=[{"kind": "commit", "step": 1, "result": {"n": 8}}])
+    assert graph.invoke(None, on(run_id)) == {"n": 8, "log": []}
 
 
 def test_a_node_can_look_whether_its_work_has_happened(server: Server, run_id: str) -> None:

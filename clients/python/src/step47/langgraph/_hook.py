@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -17,26 +18,15 @@ from langgraph.constants import START
 from langgraph.errors import GraphBubbleUp, ParentCommand
 
 from ._thread import Step
-from ._turns import Turn, run_id
+from ._turns import Turn
 
 log = logging.getLogger("step47")
 
 _PUSH = "__pregel_push"
 
 
-class Hook(BaseCallbackHandler):
-    """Tells turns what happens in their graphs."""
-
-    # What keeps a task from being done is raised from here.
-    raise_error = True
-    run_inline = False
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        # The newest run that could be the graph of a thread, with its input.
-        self._candidates: dict[str, tuple[UUID, Any]] = {}
-        self._turns: dict[UUID, Turn] = {}
-        self._open: dict[str, Turn] = {}
+class _Quiet(BaseCallbackHandler):
+    """It is not called for what is no chain."""
 
     @property
     def ignore_retriever(self) -> bool:
@@ -54,10 +44,18 @@ class Hook(BaseCallbackHandler):
     def ignore_custom_event(self) -> bool:
         return True
 
-    def candidate(self, thread: str) -> tuple[UUID | None, Any]:
-        """The graph run that has just started on this thread, and its input."""
-        with self._lock:
-            return self._candidates.pop(thread, None) or (None, None)
+
+class Step47Hook(_Quiet):
+    """Tells turns what happens in their graphs."""
+
+    # What keeps a task from being done is raised from here.
+    raise_error = True
+    run_inline = False
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turns: dict[UUID, Turn] = {}
+        self._open: dict[str, Turn] = {}
 
     def opened(self, turn: Turn) -> None:
         """From now on its tasks are steps."""
@@ -95,9 +93,6 @@ class Hook(BaseCallbackHandler):
         ours = turn is not None and node and path and str(thread) == turn.name
         if turn is not None and ours and self._is_task(turn, kwargs.get("name"), tags, metadata):
             turn.starts(run_id, str(node), str(path), metadata, inputs)
-        elif not ours or self._open.get(_run(thread)) is None:
-            with self._lock:
-                self._candidates[str(thread)] = (run_id, inputs)
 
     def _belongs(self, run: UUID, parent: UUID | None) -> Turn | None:
         with self._lock:
@@ -122,7 +117,6 @@ class Hook(BaseCallbackHandler):
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
         turn = self._turns.get(run_id)
         if turn is None:
-            self._forget(run_id)
             return
         step = turn.step_of(run_id)
         if step is not None and step.own_run == run_id:
@@ -132,7 +126,6 @@ class Hook(BaseCallbackHandler):
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         turn = self._turns.get(run_id)
         if turn is None:
-            self._forget(run_id)
             return
         step = turn.step_of(run_id)
         if step is not None and step.own_run == run_id:
@@ -141,11 +134,6 @@ class Hook(BaseCallbackHandler):
             elif not isinstance(error, GraphBubbleUp):
                 step.error = error
         self._ends(turn, run_id, error)
-
-    def _forget(self, run: UUID) -> None:
-        with self._lock:
-            for thread in [thread for thread, (each, _) in self._candidates.items() if each == run]:
-                del self._candidates[thread]
 
     def _ends(self, turn: Turn, run: UUID, error: BaseException | None) -> None:
         with self._lock:
@@ -177,21 +165,58 @@ class Hook(BaseCallbackHandler):
                 _use(step, getattr(getattr(each, "message", None), "usage_metadata", None))
 
 
+@dataclass
+class Call:
+    """A run that could be the graph of a thread, with its input."""
+
+    thread: str
+    run: UUID
+    inputs: Any
+    # It is the root of a turn.
+    taken: bool = False
+
+
+class Notice(_Quiet):
+    """Notes which run has started last where it was called: a graph that then looks for its checkpoint is that run,
+    whatever else starts on the same thread at the same moment."""
+
+    # In the context of whoever called, which an event loop copies for other handlers.
+    run_inline = True
+
+    def on_chain_start(
+        self,
+        serialized: dict[str, Any] | None,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        thread = (metadata or {}).get("thread_id")
+        if thread is not None:
+            _newest.set(Call(str(thread), run_id, inputs))
+
+
+def called(thread: str) -> Call | None:
+    """The call of the graph, in this context, that looks for this thread."""
+    call = _newest.get()
+    return call if call is not None and call.thread == thread else None
+
+
 def _use(step: Step, usage: Any) -> None:
     if isinstance(usage, dict):
         step.context.usage(input_tokens=usage.get("input_tokens"), output_tokens=usage.get("output_tokens"))
 
 
-def _run(thread: Any) -> str:
-    return run_id(str(thread))
-
-
 def _is_news(record: logging.LogRecord) -> bool:
-    """LangChain warns of whatever a callback raises; that a graph stops before a task is no error."""
-    return "Error in Hook." not in (said := record.getMessage()) or "Stopped(" not in said
+    """LangChain warns of whatever a callback raises; what this one raises reaches the caller in any case."""
+    return "Error in Step47Hook." not in record.getMessage()
 
 
 logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_news)
-hook = Hook()
-_added: ContextVar[Hook | None] = ContextVar("step47_langgraph", default=hook)
+hook = Step47Hook()
+_added: ContextVar[Step47Hook | None] = ContextVar("step47_langgraph", default=hook)
 register_configure_hook(_added, True)
+_newest: ContextVar[Call | None] = ContextVar("step47_langgraph_newest", default=None)
+_notices: ContextVar[Notice | None] = ContextVar("step47_langgraph_notices", default=Notice())  # noqa: B039
+register_configure_hook(_notices, True)

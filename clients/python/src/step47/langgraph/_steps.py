@@ -13,7 +13,7 @@ from langgraph.errors import GraphInterrupt
 
 from .. import _calls as calls
 from .._context import StepContext
-from .._errors import Refused, SetupError, StepError, StepFailed
+from .._errors import Refused, SetupError, ShapeError, StepError, StepFailed
 from .._patch import Op
 from .._take import _held, told_of
 from .._wire import Request
@@ -32,6 +32,10 @@ _SHOWN = 20_000
 
 class Stopped(GraphInterrupt):
     """The graph stops before this task, and keeps what comes next."""
+
+
+class _Asks(StepError):
+    """An attempt that ended with a question, where a step cannot wait for its answer."""
 
 
 @dataclass(frozen=True)
@@ -146,12 +150,22 @@ def record(
     conf = config["configurable"]
     ns, checkpoint = conf.get("checkpoint_ns", ""), get_checkpoint_id(config)  # type: ignore[arg-type]
     assert checkpoint is not None
-    encoded = [(channel, values.encode(value)) for channel, value in writes]
+    step = thread.steps.get(task)
+    try:
+        encoded = [(channel, _storable(values, channel, value)) for channel, value in writes]
+    except ShapeError as why:
+        if step is not None:
+            try:
+                fail(thread, step, why, lambda doc: doc, retryable=True)
+            finally:
+                # Before anything takes the task for done.
+                thread.broke(why)
+                thread.close(step)
+        raise
 
     def mutate(doc: Json) -> Json:
         return document.write(doc, ns, checkpoint, task, path, encoded, lambda: older(ns, checkpoint))
 
-    step = thread.steps.get(task)
     if step is None:
         # What the start of a graph does costs nothing to do again.
         if path.endswith(", __start__") and not path.startswith("~__pregel_push"):
@@ -171,6 +185,13 @@ def record(
             _ends_what_handed_over(thread, values, step)
     finally:
         thread.close(step)
+
+
+def _storable(values: Values, channel: str, value: Any) -> Any:
+    try:
+        return values.encode(value)
+    except Exception as why:
+        raise ShapeError(f"what was written to {channel!r} cannot be stored: {why}") from why
 
 
 def _ends_what_handed_over(thread: Thread, values: Values, around: Step) -> None:
@@ -225,7 +246,12 @@ def fail(
         return calls.fail(thread.lease, step.seq, {**body, "retryable": retryable})
 
     answer = thread.change(mutate, send) or {}
-    log.warning("run %s: attempt %s at step %s (%s) failed: %r", thread.run, step.attempt, step.seq, step.key, error)
+    if isinstance(error, _Asks):
+        log.info("run %s: step %s (%s) asks, and its program answers", thread.run, step.seq, step.key)
+    else:
+        log.warning(
+            "run %s: attempt %s at step %s (%s) failed: %r", thread.run, step.attempt, step.seq, step.key, error
+        )
     if answer.get("outcome") == "stop" and _held(step.body, effect):
         thread.held = True
 
@@ -234,7 +260,7 @@ def suspend(thread: Thread, values: Values, step: Step, mutate: Mutate, interrup
     """The task asks a person: its step waits as a gate."""
     step.context.flush()
     if not thread.able.suspends:
-        why = StepError("it asks a person: on this server only the program itself can answer", kind="asks")
+        why = _Asks("it asks a person: on this server only the program itself can answer", kind="asks")
         fail(thread, step, why, mutate, retryable=True, undone=True)
         return
     listed = list(interrupts) if isinstance(interrupts, list | tuple) else [interrupts]

@@ -15,7 +15,7 @@ from .. import _open as opening
 from .._context import StepContext
 from .._core import Core
 from .._drive import drive
-from .._errors import LeaseLost, Refused, SetupError, Step47Error
+from .._errors import LeaseLost, Refused, SetupError, ShapeError, Step47Error
 from .._flow import ask
 from .._lease import Lease, clock
 from .._patch import Op, diff
@@ -98,7 +98,7 @@ class Thread:
         self._moved = threading.Condition()
         # Changes that can wait for the next one: losing them costs nothing.
         self._later: list[Mutate] = []
-        # Why a checkpoint could not be written: who waits for it need not wait on.
+        # Why a checkpoint or a task's output could not be recorded: who waits for it need not wait on.
         self._broken: BaseException | None = None
 
     @classmethod
@@ -196,17 +196,19 @@ class Thread:
             self._moved.notify_all()
 
     def broke(self, error: BaseException) -> None:
-        """A checkpoint could not be written."""
-        self._broken = error
+        """A checkpoint, or what a task has written, could not be recorded. The first reason is the one that counts."""
+        self._broken = self._broken or error
         self.tell()
 
     def until(self, what: str, holds: Callable[[], bool]) -> None:
         """Waits for another write of this graph that is under way."""
         end = clock() + PATIENCE
         with self._moved:
-            while not holds():
+            while self._broken is not None or not holds():
                 if not self.lease.held():
                     raise LeaseLost
+                if isinstance(self._broken, ShapeError):
+                    raise ShapeError(str(self._broken)) from self._broken
                 if self._broken is not None:
                     raise Step47Error(f"a checkpoint could not be written: {self._broken}") from self._broken
                 if clock() >= end:

@@ -12,8 +12,8 @@ from langgraph.checkpoint.serde.types import RESUME
 from langgraph.types import Command
 
 from .. import _calls as calls
-from .._errors import LeaseLost, Left, Refused, Step47Error
-from .._take import told_of
+from .._errors import LeaseLost, Left, Refused, Step47Error, StepError
+from .._take import _held, told_of
 from . import _answers as answers
 from . import _document as document
 from . import _marks as marks
@@ -36,7 +36,7 @@ class Turn:
         thread: Thread,
         name: str,
         values: Values,
-        root: UUID | None,
+        root: UUID,
         said: Any,
         *,
         steps: bool,
@@ -50,12 +50,10 @@ class Turn:
         self._nodes = nodes
         # With durability "exit" the graph records nothing on its way, so there are no steps.
         self._steps = steps
-        # It has written or begun something: from here on, another graph that starts on this thread is another turn.
-        self.under_way = False
         # The graph and the subgraphs that keep checkpoints.
         self.namespaces = {""}
         # The runs of LangChain's callbacks that belong to it.
-        self.family: set[UUID] = set() if root is None else {root}
+        self.family: set[UUID] = {root}
         self._resume = said.resume if isinstance(said, Command) else None
         self._resume_seen = False
         self._going: set[str] = set()
@@ -79,7 +77,6 @@ class Turn:
         ns = parent.ns if called and parent is not None else around
         if not self._steps or ns not in self.namespaces:
             return
-        self.under_way = True
         tried = self.thread.steps.get(task)
         if tried is not None:
             self._tries_again(tried)
@@ -165,6 +162,9 @@ class Turn:
     def _tries_again(self, step: Step) -> None:
         """LangGraph's own retry policy: the attempt before has failed."""
         error = step.error or Step47Error("the graph began it again before it had ended")
+        if _held(step.body, error.effect if isinstance(error, StepError) else None):
+            # Whether its effect happened is not known: it is not tried again, and ends with the error it ended with.
+            raise error if isinstance(error, Exception) else Step47Error(f"it was cut off: {error!r}") from error
         fail(self.thread, step, error, lambda doc: doc, retryable=True)
         self.thread.close(step)
 

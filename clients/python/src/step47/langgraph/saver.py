@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
@@ -27,7 +28,7 @@ from .._run import worker_name
 from .._threads import threads
 from . import _document as document
 from ._able import Able
-from ._hook import hook
+from ._hook import called, hook
 from ._reads import AGENT, PARENT, Reads, configured, fits, settings, thread_of
 from ._steps import record
 from ._thread import Json, Thread
@@ -213,7 +214,11 @@ class Step47Saver(BaseCheckpointSaver[int]):
             return document.tasks(child["state"], checkpoint) if child else None
 
         with self._held(thread) as held:
-            record(held, self.values, config, writes, task_id, task_path, older)
+            try:
+                record(held, self.values, config, writes, task_id, task_path, older)
+            except BaseException as error:
+                held.broke(error)
+                raise
 
     # Threads
 
@@ -294,17 +299,27 @@ class Step47Saver(BaseCheckpointSaver[int]):
         """A graph starts to work on a thread: from here to its end, the thread's run is leased."""
         run = run_id(thread)
         with self._shared.lock:
-            root, said = hook.candidate(thread)
-            if (open_turn := hook.turn(run)) is not None:
-                if root is None and not open_turn.under_way:
+            call, open_turn = called(thread), hook.turn(run)
+            if open_turn is not None:
+                if call is not None and call.run == open_turn.root:
                     return open_turn  # It looks once more.
                 raise Refused("lease_held", f"thread {thread} is being worked on in this process already", 409)
-            if root is None:
+            if call is None or call.taken:
                 raise Step47Error("the graph was called without LangChain's callbacks, which tell where its turn ends")
             held = self._shared.claimed.pop(run, None) or self._take(thread)
             exits = settings(config).get(_DURABILITY) == "exit"
             watched = self._shared.watched
-            turn = Turn(held, thread, self.values, root, said, steps=not exits, watched=watched, nodes=self._nodes)
+            turn = Turn(
+                held,
+                thread,
+                self.values,
+                call.run,
+                call.inputs,
+                steps=not exits,
+                watched=watched,
+                nodes=self._nodes,
+            )
+            call.taken, call.inputs = True, None
             hook.opened(turn)
         return turn
 
@@ -322,7 +337,6 @@ class Step47Saver(BaseCheckpointSaver[int]):
         """The thread's run, under the lease of the turn that is under way, or under a short one of its own."""
         turn = hook.turn(run_id(thread))
         if turn is not None:
-            turn.under_way = True
             yield turn.thread
             return
         before = self._reads.detail(run_id(thread))
@@ -365,9 +379,11 @@ class Step47Saver(BaseCheckpointSaver[int]):
 def _named(config: RunnableConfig) -> tuple[str, str, str | None]:
     """Thread, namespace and checkpoint that a config names."""
     conf = settings(config)
+    if not str(conf["thread_id"]):
+        raise SetupError("thread_id is empty: a thread needs a name, {'configurable': {'thread_id': 'invoice-7'}}")
     return str(conf["thread_id"]), conf.get("checkpoint_ns") or "", get_checkpoint_id(config)
 
 
 async def _aside(call: Callable[..., T], *args: Any) -> T:
-    """In a thread, so that the event loop goes on meanwhile."""
-    return await asyncio.wrap_future(threads.submit(call, *args))
+    """In a thread, so that the event loop goes on meanwhile; in the same context."""
+    return await asyncio.wrap_future(threads.submit(contextvars.copy_context().run, call, *args))
