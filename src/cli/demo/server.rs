@@ -28,6 +28,8 @@ impl Server {
         store: &str,
         listen: SocketAddr,
     ) -> Result<Self, Failure> {
+        // Only this makes a store that is not there yet; the list of people would refuse it.
+        children.output(&["migrate", "--store", store]).await?;
         let users = children
             .output(&["user", "list", "--json", "--store", store])
             .await?;

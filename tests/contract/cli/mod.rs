@@ -1,6 +1,7 @@
 //! Operators' decisions from the command line: the same rules as everywhere, by the real binary.
 
 mod bad_orders;
+mod demo;
 mod editor;
 mod gates;
 mod licenses;
