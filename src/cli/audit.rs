@@ -2,8 +2,7 @@
 
 use super::{
     Failure,
-    runs::clip,
-    say::say,
+    say::{clip, say},
     source::{Source, SourceArgs},
 };
 use crate::domain::{

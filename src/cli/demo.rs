@@ -1,15 +1,20 @@
 //! `step47 demo`: everything at once, to look at. Real processes, a real kill.
 
-use std::{net::SocketAddr, path::Path};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use super::{Failure, say::tell};
 use crate::client::{Client, asked_to_end};
 
 mod children;
+mod graph;
 mod server;
 mod story;
 
 use children::Children;
+use graph::Graph;
 use server::Server;
 use story::Story;
 
@@ -36,6 +41,15 @@ pub struct Args {
     /// How many steps of history the long run has
     #[arg(long, value_name = "STEPS", default_value_t = 10_000)]
     history: i64,
+
+    /// A Python with the packages step47 and langgraph, for one more agent: a LangGraph graph that is killed inside a node
+    #[arg(
+        long,
+        env = "STEP47_DEMO_PYTHON",
+        value_name = "PYTHON",
+        default_value = "python3"
+    )]
+    python: PathBuf,
 }
 
 pub async fn run(args: Args) -> Result<(), Failure> {
@@ -68,11 +82,12 @@ async fn show(args: &Args, folder: &Path, children: &mut Children) -> Result<(),
     tell!("{:<20}{url}", "server");
     children.connect(&url, &token);
     let told = async {
+        let graph = Graph::ready(&args.python, folder).await;
         Story {
             client: Client::new(&url, &token)?,
             children,
         }
-        .tell(args.history)
+        .tell(args.history, graph)
         .await?;
         tell!("\nlogs: {}", folder.display());
         tell!("Ctrl-C stops everything\n\nsign in: {sign_in}");

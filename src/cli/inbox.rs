@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Failure,
-    runs::clip,
-    say::say,
+    say::{clip, say},
     source::{Source, SourceArgs},
 };
 use crate::domain::{

@@ -1,6 +1,10 @@
 //! `step47 notes`: what people noted on a run.
 
-use super::{Failure, runs::clip, say::say, source::SourceArgs};
+use super::{
+    Failure,
+    say::{clip, say},
+    source::SourceArgs,
+};
 use crate::domain::{DecisionKind, RunId, rules::decision::Decision};
 
 /// Show the notes on a run, newest first.

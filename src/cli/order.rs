@@ -2,13 +2,14 @@
 
 use super::{
     Failure,
-    say::say,
+    say::{clean, say},
     source::{Source, SourceArgs},
 };
 use crate::{
     client::RunId,
     domain::{
-        DecisionKind, Run,
+        DecisionKind, Run, RunStatus,
+        rules::plan::{Plan, resumable},
         wire::protocol::{Decide, DecideAnswer},
     },
 };
@@ -54,13 +55,25 @@ impl OrderArgs {
         let answer = on.decide(run, &body).await?;
         match self.json {
             true => say!("{}", serde_json::to_string_pretty(&answer)?),
-            false => told(&answer),
+            false => told(&answer, &undecided(on, &answer.run.run).await),
         }
         Ok(())
     }
 }
 
-fn told(answer: &DecideAnswer) {
+/// The steps that a resume would be refused for. The decision stands even where the plan cannot be read now.
+async fn undecided(on: &Source, run: &Run) -> Vec<String> {
+    if resumable(run.status).is_err() {
+        return Vec::new();
+    }
+    let plan = on.plan(&run.id).await.ok();
+    let missing = plan.iter().flat_map(Plan::missing);
+    missing
+        .filter_map(|step| Some(format!("{} ({})", step.seq?, clean(&step.name))))
+        .collect()
+}
+
+fn told(answer: &DecideAnswer, undecided: &[String]) {
     let DecideAnswer { run, decision } = answer;
     let run: &Run = &run.run;
     let what = match (decision.kind, decision.step) {
@@ -74,10 +87,19 @@ fn told(answer: &DecideAnswer) {
     }
     let next = match (run.status, run.signal) {
         (_, Some(signal)) => format!("its worker is asked to {signal} between two steps"),
-        (crate::domain::RunStatus::Ready, _) => "queued: waiting for a worker".into(),
-        (status, _) if crate::domain::rules::plan::resumable(status).is_ok() => {
-            format!("{status}; `step47 resume {}` lets it go on", run.id)
-        }
+        (RunStatus::Ready, _) => "queued: waiting for a worker".into(),
+        (status, _) if resumable(status).is_ok() => match undecided {
+            [] => format!("{status}; `step47 resume {}` lets it go on", run.id),
+            [step] => format!(
+                "{status}: step {step} waits for a decision; `step47 plan {}` shows it",
+                run.id
+            ),
+            steps => format!(
+                "{status}: steps {} wait for decisions; `step47 plan {}` shows them",
+                steps.join(", "),
+                run.id
+            ),
+        },
         (status, _) => status.to_string(),
     };
     say!("the run is {next} (version {})", run.version);

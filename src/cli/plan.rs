@@ -1,6 +1,10 @@
 //! `step47 plan`: what will happen when a worker takes the run.
 
-use super::{Failure, say::say, source::SourceArgs};
+use super::{
+    Failure,
+    say::{clean, say},
+    source::SourceArgs,
+};
 use crate::{
     client::RunId,
     domain::rules::plan::{Changed, Plan, PlanAction, PlanStep},
@@ -154,9 +158,4 @@ fn gap(changed: &Changed) -> String {
             Some(now) => format!("{}: {} → {}", clean(uri), clean(was), clean(now)),
         },
     }
-}
-
-/// Agents' text on a terminal: no control characters.
-fn clean(text: &str) -> String {
-    text.chars().filter(|it| !it.is_control()).collect()
 }

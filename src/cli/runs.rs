@@ -2,7 +2,7 @@
 
 use super::{
     Failure,
-    say::say,
+    say::{clip, say},
     source::{Source, SourceArgs},
 };
 use crate::domain::{Event, Run, RunDetail, RunId, RunQuery, RunStatus, wire::protocol::Check};
@@ -121,15 +121,6 @@ fn table(runs: &[Run]) {
                 .cost_usd
                 .map_or("—".into(), |cost| format!("${cost:.2}")),
         );
-    }
-}
-
-/// Agents' text on a terminal: no control characters, no more than fits.
-pub fn clip(text: &str, max: usize) -> String {
-    let plain: String = text.chars().filter(|c| !c.is_control()).collect();
-    match plain.chars().count() > max {
-        true => plain.chars().take(max - 1).chain(['…']).collect(),
-        false => plain,
     }
 }
 

@@ -36,3 +36,17 @@ pub fn aside(line: Arguments<'_>) {
     // The process has more to do than to be read; its log has what matters.
     let _ = writeln!(std::io::stdout(), "{line}");
 }
+
+/// Agents' and people's text on a terminal: no control characters.
+pub fn clean(text: &str) -> String {
+    text.chars().filter(|it| !it.is_control()).collect()
+}
+
+/// The same, no more than fits.
+pub fn clip(text: &str, max: usize) -> String {
+    let plain = clean(text);
+    match plain.chars().count() > max {
+        true => plain.chars().take(max - 1).chain(['…']).collect(),
+        false => plain,
+    }
+}

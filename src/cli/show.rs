@@ -1,7 +1,14 @@
 //! `step47 show`: a run, one of its steps, or its state at a snapshot.
 
-use super::{Failure, runs, say::say, source::SourceArgs};
-use crate::domain::{RunId, StepDetail, views::words};
+use super::{
+    Failure, runs,
+    say::{clean, clip, say},
+    source::SourceArgs,
+};
+use crate::domain::{RunId, StepDetail, StepStatus, views::words};
+
+/// Letters of a value that stand on its line; `--json` has all of it.
+const VALUE: usize = 200;
 
 /// Show a run with its steps, with --step one of them in full, or with --at its state at a snapshot
 #[derive(clap::Args)]
@@ -54,7 +61,18 @@ fn one_step(detail: &StepDetail) {
     if let Some(effect) = &step.effect {
         say!("  effect     {}", clean(&effect.target));
     }
-    say!("  key        {}", step.idempotency_key);
+    say!("  key        {}", clean(step.key.as_str()));
+    say!("  sent as    {}", step.idempotency_key);
+    say!("  input      {}", clip(&detail.input.to_string(), VALUE));
+    if matches!(step.status, StepStatus::Committed | StepStatus::Skipped) {
+        say!("  result     {}", clip(&detail.result.to_string(), VALUE));
+    }
+    if let Some(error) = &detail.error {
+        say!("  error      {}: {}", clean(&error.kind), clean(&error.message));
+    }
+    if let Some(gate) = &detail.gate {
+        say!("  asks       {}", clean(&gate.title));
+    }
     for attempt in &detail.attempts {
         let key = attempt.idempotency_key.as_deref().unwrap_or("—");
         say!(
@@ -79,9 +97,4 @@ fn one_step(detail: &StepDetail) {
             say!("             “{}”", clean(reason));
         }
     }
-}
-
-/// Agents' and people's text on a terminal: no control characters.
-fn clean(text: &str) -> String {
-    text.chars().filter(|it| !it.is_control()).collect()
 }

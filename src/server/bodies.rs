@@ -56,11 +56,13 @@ pub async fn meter(State(app): State<App>, request: Request, next: Next) -> Resp
         (None, Some(peer)) => format!("nobody {}", peer.neighbourhood()),
         (who, _) => identity(who),
     };
+    let (body_max, connections) = (app.limits.body_max, &app.limits.connections);
     let tally = Tally(Arc::new(Mutex::new(Count {
         seat: app.bodies.none(holder),
+        values: connections.bodies(body_max).each - body_max,
         refused: None,
     })));
-    let (body_max, time) = (app.limits.body_max, app.limits.connections.body());
+    let time = connections.body();
     let mut request = request;
     request.extensions_mut().insert(tally.clone());
     let metered = request.map(|body| Body::new(Metered::new(body, tally.clone(), body_max, time)));
@@ -78,6 +80,8 @@ pub struct Tally(Arc<Mutex<Count>>);
 
 struct Count {
     seat: Seat<String>,
+    /// What its values count at most, so that the largest body that is allowed fits under a small budget, too.
+    values: usize,
     refused: Option<Problem>,
 }
 
@@ -85,7 +89,8 @@ impl Tally {
     /// What its values will take beside its bytes; given back with them.
     pub fn holds(&self, values: usize) -> Result<(), Problem> {
         let mut count = self.lock();
-        let held = count.seat.more(values * VALUE);
+        let values = (values * VALUE).min(count.values);
+        let held = count.seat.more(values);
         held.map_err(|full| count.seat.problem(full))
     }
 

@@ -99,6 +99,15 @@ async fn one_address_has_its_share_of_connections(on: Engine) {
     .await;
 }
 
+/// What its values count beside its bytes must not put off for ever what is within every limit.
+async fn a_body_of_many_values_fits_under_a_small_budget(on: Engine) {
+    let settings = "body_max = 1048576\nconnections.body_budget = 1048576";
+    let server = Server::start_with(on, settings).await;
+    let api = server.api_as("agent", "many").await;
+    let body = json!({"agent": "a", "input": vec![1; 500_000]});
+    api.post("/v1/runs", body).await.is(201);
+}
+
 /// Half of the budget is for one token: of its bodies two fit, and the other token's is not in their way.
 async fn unfinished_bodies_stay_within_their_budget(on: Engine) {
     const MIB: usize = 1 << 20;
@@ -208,6 +217,7 @@ on_one_engine!(
     a_thousand_half_sent_requests_cost_little,
     who_does_not_go_on_is_cut_off,
     one_address_has_its_share_of_connections,
+    a_body_of_many_values_fits_under_a_small_budget,
     unfinished_bodies_stay_within_their_budget,
     sigterm_answers_what_is_under_way_and_ends_though_clients_hang,
     a_server_that_nobody_asks_anything_ends_at_once,

@@ -8,7 +8,7 @@ use serde::{
 use serde_json::{Value, json};
 use std::{collections::HashSet, sync::LazyLock, time::Duration};
 
-use super::{Agent, unique};
+use super::{Agent, eventually, unique};
 
 static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     Client::builder()
@@ -31,6 +31,8 @@ pub fn merged(mut base: Value, more: Value) -> Value {
 pub struct Api {
     base: String,
     token: Option<String>,
+    /// Reads that are put off with 503 are asked again.
+    patient: bool,
 }
 
 impl Api {
@@ -38,6 +40,15 @@ impl Api {
         Self {
             base: base.to_owned(),
             token: Some(token.to_owned()),
+            patient: false,
+        }
+    }
+
+    /// To read beside faults: a store that just lost its connections puts reads off, and a client asks again.
+    pub fn patient(&self) -> Self {
+        Self {
+            patient: true,
+            ..self.clone()
         }
     }
 
@@ -52,8 +63,8 @@ impl Api {
 
     pub fn without_token(&self) -> Self {
         Self {
-            base: self.base.clone(),
             token: None,
+            ..self.clone()
         }
     }
 
@@ -66,9 +77,18 @@ impl Api {
     }
 
     pub async fn get(&self, path: &str) -> Answer {
-        let request = self.request(Method::GET, path);
-        let request = request.header("accept", "application/json");
-        Answer::to(request, format!("GET {path}")).await
+        let get = async || {
+            let request = self.request(Method::GET, path);
+            let request = request.header("accept", "application/json");
+            Answer::to(request, format!("GET {path}")).await
+        };
+        match self.patient {
+            false => get().await,
+            true => eventually("a read that is not put off", async || {
+                Some(get().await).filter(|answer| answer.status != 503)
+            })
+            .await,
+        }
     }
 
     pub async fn post(&self, path: &str, body: Value) -> Answer {

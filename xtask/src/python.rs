@@ -49,6 +49,20 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
     })
 }
 
+/// A Python for the demo's LangGraph agent: the package, and of its extra the versions that the tests use.
+pub fn for_demo(workspace: &Workspace) -> Result<PathBuf> {
+    let sources = workspace.root.join("clients/python");
+    let pinned = sources.join("requirements-dev.txt");
+    let names = ("demo-python", "install LangGraph for the demo");
+    let depends_on = [&*pinned, &*sources.join("pyproject.toml")];
+    let venv = Venv::filled(workspace, names, &depends_on, OLDEST, |pip| {
+        // In place, so that it is never older than the checkout.
+        let package = format!("{}[langgraph]", sources.display());
+        pip.arg("-c").arg(&pinned).arg("-e").arg(package);
+    })?;
+    Ok(venv.bin("python"))
+}
+
 impl Environment {
     /// The package is installed each time, as its users install it.
     fn ready(workspace: &Workspace) -> Result<Self> {

@@ -6,10 +6,13 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::{
-    process, release,
+    process, python, release,
     site::{self, Kind},
     workspace::Workspace,
 };
+
+/// Where `step47 demo` looks for a Python with LangGraph.
+const DEMO_PYTHON: &str = "STEP47_DEMO_PYTHON";
 
 #[derive(Args)]
 pub struct Run {
@@ -65,6 +68,13 @@ pub fn run(workspace: &Workspace, subcommand: &str, run: &Run) -> Result<()> {
         step47.env("LEPTOS_SITE_ROOT", built.site);
         step47
     };
+    if subcommand == "demo" && env::var_os(DEMO_PYTHON).is_none() {
+        match python::for_demo(workspace) {
+            Ok(python) => _ = step47.env(DEMO_PYTHON, python),
+            // The demo says that it goes on without.
+            Err(error) => eprintln!("\nno LangGraph for the demo: {error:#}"),
+        }
+    }
     eprintln!();
     let error = step47
         .current_dir(&workspace.root)

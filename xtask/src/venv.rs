@@ -18,38 +18,57 @@ pub struct Venv {
 }
 
 impl Venv {
-    /// Made anew when the requirements have changed.
+    /// With what a requirements file names; made anew when that has changed.
     pub fn ready(
         workspace: &Workspace,
         name: &str,
         requirements: &Path,
         oldest: Version,
     ) -> Result<Self> {
+        let shown = requirements
+            .strip_prefix(&workspace.root)
+            .unwrap_or(requirements);
+        let title = format!("install {}", shown.display());
+        let install = |pip: &mut Command| {
+            pip.arg("-r").arg(requirements);
+        };
+        Self::filled(workspace, (name, &title), &[requirements], oldest, install)
+    }
+
+    /// With what `install` tells pip to install; made anew when one of the files that it depends on has changed.
+    pub fn filled(
+        workspace: &Workspace,
+        (name, title): (&str, &str),
+        depends_on: &[&Path],
+        oldest: Version,
+        install: impl Fn(&mut Command),
+    ) -> Result<Self> {
         let venv = Self {
             home: workspace.target.join(name),
         };
-        let asked = fs::read_to_string(requirements)?;
+        let mut asked = String::new();
+        for file in depends_on {
+            asked += &fs::read_to_string(file)?;
+        }
         // Written last, so that what was interrupted is made again.
         let stamp = venv.home.join("requirements.txt");
         if !fs::read_to_string(&stamp).is_ok_and(|installed| installed == asked) {
-            let shown = requirements
-                .strip_prefix(&workspace.root)
-                .unwrap_or(requirements);
-            process::step(&format!("install {}", shown.display()), || {
-                venv.make(requirements, oldest)
-            })?;
+            process::step(title, || venv.make(oldest, install))?;
             fs::write(stamp, asked)?;
         }
         Ok(venv)
     }
 
-    fn make(&self, requirements: &Path, oldest: Version) -> Result<()> {
+    fn make(&self, oldest: Version, install: impl Fn(&mut Command)) -> Result<()> {
         let python = python(oldest)?;
         if self.home.exists() {
             fs::remove_dir_all(&self.home)?;
         }
         process::run(Command::new(python).args(["-m", "venv"]).arg(&self.home))?;
-        self.pip(|pip| pip.arg("-r").arg(requirements))
+        self.pip(|pip| {
+            install(pip);
+            pip
+        })
     }
 
     pub fn pip(&self, what: impl FnOnce(&mut Command) -> &mut Command) -> Result<()> {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,11 @@ def write(line: str) -> None:
     """The effect: one line more in the world outside."""
     with LEDGER.open("a") as ledger:
         ledger.write(line + "\n")
+
+
+def answers() -> None:
+    """The bank takes its time: as long as the environment says."""
+    time.sleep(float(os.environ.get("EXAMPLE_BANK_SECONDS", "0")))
 
 
 def find(key: str) -> str | None:

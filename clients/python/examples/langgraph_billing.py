@@ -1,8 +1,9 @@
-"""A LangGraph agent that asks before it charges, and charges once, whatever is killed meanwhile.
+"""A LangGraph agent that asks before it charges much, and charges once, whatever is killed meanwhile.
 
-    python langgraph_billing.py invoice-7         # begins, until it asks; or goes on where it was
-    python langgraph_billing.py invoice-7 yes     # answers, and goes on
-    python langgraph_billing.py serve             # carries on whatever an operator has decided about
+    python langgraph_billing.py invoice-7                   # begins, until it asks; or goes on where it was
+    python langgraph_billing.py invoice-7 yes               # answers, and goes on
+    python langgraph_billing.py invoice-8 --cents 4900      # so little is charged without a question
+    python langgraph_billing.py serve                       # carries on whatever an operator has decided about
 
 Kill either of them at any point. An invoice that was being charged waits for an operator, because nobody but the bank
 knows whether it happened; what the operator decides ("it happened", retry, skip, an edited state) reaches the graph.
@@ -10,7 +11,7 @@ knows whether it happened; what the operator decides ("it happened", retry, skip
 
 from __future__ import annotations
 
-import sys
+import argparse
 from typing import Any, TypedDict
 
 import bank
@@ -18,6 +19,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
 from step47.langgraph import Step47Saver, current, serve, watch
+
+MUCH = 10_000
 
 
 class Invoice(TypedDict):
@@ -28,7 +31,7 @@ class Invoice(TypedDict):
 
 
 def price(state: Invoice) -> dict[str, Any]:
-    return {"customer": "cus_Lk42", "cents": 12_000}
+    return {"customer": "cus_Lk42", "approved": state["cents"] < MUCH}
 
 
 def approve(state: Invoice) -> dict[str, Any]:
@@ -38,11 +41,17 @@ def approve(state: Invoice) -> dict[str, Any]:
 
 def charge(state: Invoice) -> dict[str, Any]:
     line = f"{current().idempotency_key} charge {state['customer']} {state['cents']}"
+    current().progress({"sent": line})
     bank.write(line)
+    bank.answers()
     return {"receipt": line}
 
 
-def after(state: Invoice) -> str:
+def priced(state: Invoice) -> str:
+    return "charge" if state["approved"] else "approve"
+
+
+def asked(state: Invoice) -> str:
     return "charge" if state["approved"] else END
 
 
@@ -52,16 +61,16 @@ builder.add_node("price", price)
 builder.add_node("approve", approve)
 builder.add_node("charge", charge, metadata={"step47": {"effect": effect}})
 builder.add_edge(START, "price")
-builder.add_edge("price", "approve")
-builder.add_conditional_edges("approve", after, ["charge", END])
+builder.add_conditional_edges("price", priced, ["charge", "approve"])
+builder.add_conditional_edges("approve", asked, ["charge", END])
 builder.add_edge("charge", END)
 
 
-def main(invoice: str, answer: str | None = None) -> None:
+def main(invoice: str, answer: str | None, cents: int) -> None:
     thread: Any = {"configurable": {"thread_id": invoice}}
     found = graph.get_state(thread)
     if found.created_at is None:
-        said: Any = {}
+        said: Any = {"cents": cents}
     elif not found.next:
         print(found.values)  # It has ended: new input would begin another turn, and charge again.
         return
@@ -72,10 +81,16 @@ def main(invoice: str, answer: str | None = None) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("invoice", help="its id, or serve")
+    parser.add_argument("answer", nargs="?", choices=["yes", "no"])
+    parser.add_argument("--cents", type=int, default=12_000)
+    parser.add_argument("--ttl", type=float, default=30.0, help="seconds without a word after which it counts as dead")
+    args = parser.parse_args()
     # The one line, and one more so that results which operators gave are used here too.
-    graph: Any = builder.compile(checkpointer=Step47Saver(agent="langgraph-billing-example"))
+    graph: Any = builder.compile(checkpointer=Step47Saver(agent="langgraph-billing", ttl=args.ttl))
     watch(graph)
-    if sys.argv[1] == "serve":
+    if args.invoice == "serve":
         serve(graph)
     else:
-        main(*sys.argv[1:3])
+        main(args.invoice, args.answer, args.cents)

@@ -48,9 +48,15 @@ impl Children {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.binary);
+        let mut command = self.program(&self.binary);
+        command.args(args);
         command
-            .args(args)
+    }
+
+    /// Another program, told where the server is.
+    pub fn program(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
             .envs(self.connection.iter().cloned())
             .stdin(Stdio::null())
             .kill_on_drop(true)
@@ -95,10 +101,15 @@ impl Children {
 
     /// An agent; the number is for [`kill`](Self::kill).
     pub fn agent(&mut self, agent: &str, args: &[&str]) -> Result<usize, Failure> {
+        let mut command = self.command(&["agent", agent]);
+        command.args(args);
+        self.start(agent, command)
+    }
+
+    /// An agent that is not this binary.
+    pub fn start(&mut self, agent: &str, mut command: Command) -> Result<usize, Failure> {
         let name = format!("{}-{agent}", self.agents.len() + 1);
-        let child = self
-            .command(&["agent", agent])
-            .args(args)
+        let child = command
             .stdout(Stdio::null())
             .stderr(own_file(&self.log(&name))?)
             .spawn()?;

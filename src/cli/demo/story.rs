@@ -3,7 +3,7 @@
 use std::time::Duration;
 use tokio::time::Instant;
 
-use super::children::Children;
+use super::{children::Children, graph::Graph};
 use crate::cli::say::tell;
 use crate::{
     cli::Failure,
@@ -18,7 +18,7 @@ const FAST: &str = "12";
 const CHARGE: i64 = 47;
 const LOOK: Duration = Duration::from_millis(50);
 /// How long nothing new may be seen before the demo gives up.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub(super) const PATIENCE: Duration = Duration::from_secs(90);
 
 pub struct Story<'a> {
     pub client: Client,
@@ -26,11 +26,11 @@ pub struct Story<'a> {
 }
 
 /// Who plays what: an agent, and where its run gets to.
-struct Role {
-    agent: &'static str,
-    args: &'static [&'static str],
-    there: fn(&Run) -> bool,
-    news: &'static str,
+pub(super) struct Role {
+    pub agent: &'static str,
+    pub args: &'static [&'static str],
+    pub there: fn(&Run) -> bool,
+    pub news: &'static str,
 }
 
 const INVOICES: Role = Role {
@@ -70,14 +70,14 @@ const LONG: Role = Role {
 };
 
 /// A role's run, and the process that was started for it, if it was not there from the last time.
-struct Part {
-    role: &'static Role,
-    run: RunId,
-    process: Option<usize>,
+pub(super) struct Part {
+    pub role: &'static Role,
+    pub run: RunId,
+    pub process: Option<usize>,
 }
 
 impl Story<'_> {
-    pub async fn tell(mut self, history: i64) -> Result<(), Failure> {
+    pub async fn tell(mut self, history: i64, graph: Result<Graph, String>) -> Result<(), Failure> {
         let invoices = self.cast(&INVOICES, &[]).await?;
         let long = self
             .cast(&LONG, &["--history", &history.to_string()])
@@ -92,6 +92,10 @@ impl Story<'_> {
         self.worker(INVOICES.agent, &newer)?;
         for role in [&TRIAGE, &MENDED, &LIVE, &LONG] {
             self.worker(role.agent, &[])?;
+        }
+        match graph {
+            Ok(graph) => others.extend(self.bill(&graph).await?),
+            Err(why) => say("langgraph-billing", &format!("left out: {why} (see --python)")),
         }
         for part in &others {
             self.until_there(part).await?;
@@ -146,7 +150,7 @@ impl Story<'_> {
         self.until_there(part).await
     }
 
-    async fn step(&self, part: &Part, seq: i64) -> Result<Option<StepDetail>, Failure> {
+    pub(super) async fn step(&self, part: &Part, seq: i64) -> Result<Option<StepDetail>, Failure> {
         match self.client.step(&part.run, seq, 0).await {
             Ok(step) => Ok(Some(step)),
             Err(Error::Refused(problem)) if problem.code == Code::NotFound => Ok(None),
@@ -162,7 +166,7 @@ impl Story<'_> {
         }
     }
 
-    async fn until_there(&self, part: &Part) -> Result<(), Failure> {
+    pub(super) async fn until_there(&self, part: &Part) -> Result<(), Failure> {
         let deadline = Instant::now() + PATIENCE;
         let there = |detail: RunDetail| (part.role.there)(&detail.run);
         while !self.run(part).await?.is_some_and(there) {
@@ -198,7 +202,7 @@ impl Story<'_> {
 }
 
 /// Begun, and it has told so much that the request must be out.
-fn under_way(step: &StepDetail) -> bool {
+pub(super) fn under_way(step: &StepDetail) -> bool {
     step.step.status == StepStatus::Running
         && step
             .attempts
@@ -206,7 +210,7 @@ fn under_way(step: &StepDetail) -> bool {
             .is_some_and(|attempt| attempt.partial.is_some())
 }
 
-async fn look_again(deadline: Instant, agent: &str) -> Result<(), Failure> {
+pub(super) async fn look_again(deadline: Instant, agent: &str) -> Result<(), Failure> {
     tokio::time::sleep(LOOK).await;
     match Instant::now() < deadline {
         true => Ok(()),
@@ -214,6 +218,6 @@ async fn look_again(deadline: Instant, agent: &str) -> Result<(), Failure> {
     }
 }
 
-fn say(agent: &str, news: &str) {
+pub(super) fn say(agent: &str, news: &str) {
     tell!("{agent:<20}{news}");
 }

@@ -96,7 +96,7 @@ async fn a_result_is_taken_for_a_step(on: Engine) {
 
 async fn one_value_is_edited(on: Engine) {
     let api = on.shared().await;
-    let (agent, _) = crashed(&api, 2).await;
+    let (agent, seq) = crashed(&api, 2).await;
     let order = [
         "edit",
         &agent.run,
@@ -111,6 +111,12 @@ async fn one_value_is_edited(on: Engine) {
     assert!(
         said.done().contains("the state is now snapshot 3"),
         "{said:?}"
+    );
+    let waits = format!("step {seq} (charge) waits for a decision");
+    assert!(said.out.contains(&waits), "{said:?}");
+    assert!(
+        !said.out.contains("step47 resume"),
+        "it would be refused: {said:?}"
     );
     assert_eq!(state(&api, &agent.run).await, json!({"n": 40, "by": "ana"}));
     assert_eq!(api.snapshot(&agent.run, 2).await["state"], json!({"n": 2}));
@@ -146,7 +152,26 @@ async fn a_way_back_names_what_is_not_undone(on: Engine) {
     }
 }
 
+async fn a_step_is_shown_with_its_input_and_its_error(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    let sent = json!({"input": {"order": "o-1"}});
+    agent.begin("draft", sent).await.is(200);
+    let failed = json!({"error": {"kind": "Rejected", "message": "no such order"}, "retryable": false});
+    agent.fail(1, 1, failed).await.is(200);
+    let show = ["show", &agent.run, "--step", "1"];
+    let said = Cli::of(&api).says(&show).await;
+    for words in [
+        "key        draft",
+        r#"input      {"order":"o-1"}"#,
+        "error      Rejected: no such order",
+    ] {
+        assert!(said.done().contains(words), "no {words:?} in {}", said.out);
+    }
+}
+
 both_engines!(
+    a_step_is_shown_with_its_input_and_its_error,
     a_plan_names_what_waits_for_a_decision,
     a_retry_keeps_the_key_unless_told_otherwise,
     a_retry_alone_releases_nothing,

@@ -187,6 +187,7 @@ async fn work(
 
 /// Every acknowledged commit is there: once, with its state, its hash, and the answer it got.
 pub async fn verify(api: &Api, all: &[Acknowledged]) {
+    let api = api.patient();
     let jobs = 16;
     together(jobs, |job| {
         let api = api.clone();
