@@ -1,4 +1,7 @@
-//! `cargo xtask torture`: the tests marked `#[ignore]`, long campaigns of crashes and load that CI does not wait for.
+//! `cargo xtask torture`: the tests marked `#[ignore]`, long campaigns of crashes and load that CI does not wait for. They
+//! are built as a release, or use the server that `STEP47_BIN` names.
+
+use std::env;
 
 use anyhow::Result;
 use clap::Args;
@@ -21,15 +24,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let crash = postgres.crash_script()?;
     process::step("torture", || {
         let mut cargo = workspace.cargo("test");
+        // A server that is named is the release already: then the tests need not be one, too.
+        if env::var_os("STEP47_BIN").is_none() {
+            cargo.arg("--release");
+        }
         cargo
-            .args([
-                "--release",
-                "--features",
-                "ssr",
-                "--",
-                "--ignored",
-                "--nocapture",
-            ])
+            .args(["--features", "ssr", "--", "--ignored", "--nocapture"])
             .args(&options.args);
         process::run(
             cargo
