@@ -41,7 +41,7 @@ use crate::{
 pub struct NoSite;
 
 impl NoSite {
-    /// Nothing hydrates such a page, so this may stand before it.
+    /// Such a page never hydrates, so an element more at its beginning cannot break hydration.
     fn view(self) -> impl IntoView {
         view! {
             <p role="alert">

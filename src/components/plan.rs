@@ -3,7 +3,6 @@
 
 mod choices;
 mod figures;
-mod pick;
 mod rows;
 
 use leptos::{ev, html, prelude::*};
@@ -16,11 +15,13 @@ use crate::{
         DecisionKind, RunId,
         nouns::worker::Asking,
         rules::plan::{Plan, Taker},
-        views::words,
+        views::{
+            pick::{self, first_picks, missing},
+            words,
+        },
         wire::protocol::Decide,
     },
 };
-pub use pick::{Picked, Picks, Way, first_picks, missing, order, posted};
 
 /// Where else the plan leads.
 #[derive(Debug, Clone, PartialEq)]

@@ -268,7 +268,7 @@ fn end_in_whole_rows(list: &web_sys::HtmlDivElement, row: f64) {
         .or_say("leave room below the rows");
 }
 
-/// The list became higher than what is left of it and moved up by less than a row.
+/// Scrolls down to the next whole row, so that the table's head cuts none in half.
 fn begin_with_whole_row(list: &web_sys::HtmlDivElement, row: f64) {
     let top = f64::from(list.scroll_top());
     list.set_scroll_top(((top / row).ceil() * row) as i32);

@@ -8,6 +8,7 @@ pub mod edit;
 pub mod form;
 pub mod inbox;
 pub mod outline;
+pub mod pick;
 pub mod search;
 pub mod sheet;
 pub mod state_view;

@@ -1,4 +1,4 @@
-//! Who is asking, and whether they may: one layer over every route, by the rules of `domain::access`.
+//! Who is asking, and whether they may: one layer over every route, by the rules of `domain::nouns::access`.
 
 mod access;
 mod door;

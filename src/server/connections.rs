@@ -70,7 +70,7 @@ pub async fn serve(
                     sleep(PAUSE).await;
                 }
             },
-            // One that panicked has said so already.
+            // A connection that panicked: the panic was logged where it happened.
             Some(_) = house.open.join_next() => house.count(),
             () = stop.cancelled() => break,
         }

@@ -8,15 +8,12 @@ use axum::{
 };
 
 use super::{App, problem::Refusal};
-use crate::{
-    components::plan,
-    domain::{
-        Code, Problem, RunId,
-        nouns::access::Principal,
-        rules::plan::PlanQuery,
-        views::edit::EditSheet,
-        wire::protocol::{Check as _, Decide},
-    },
+use crate::domain::{
+    Code, Problem, RunId,
+    nouns::access::Principal,
+    rules::plan::PlanQuery,
+    views::{edit::EditSheet, pick},
+    wire::protocol::{Check as _, Decide},
 };
 
 /// Names and values, in the order of the form.
@@ -65,12 +62,12 @@ pub async fn resume(
 ) -> Result<Response, Refusal> {
     let who = signed_in(who)?;
     let shown = app.store.plan(&run, &PlanQuery::default()).await?;
-    let picks = plan::posted(
+    let picks = pick::posted(
         fields
             .iter()
             .map(|(name, text)| (name.as_str(), text.as_str())),
     );
-    let order = plan::order(&shown, &picks, field(&fields, "reason").trim())
+    let order = pick::order(&shown, &picks, field(&fields, "reason").trim())
         .map_err(|why| Problem::invalid("plan", why))?;
     let hash = serde_json::from_value(field(&fields, "plan").into())
         .map_err(|_| Problem::invalid("plan", "is not the hash of a plan"))?;

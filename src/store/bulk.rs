@@ -28,9 +28,9 @@ pub struct Bulk {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
-    /// A new row: what is only written later is NULL, and left out.
+    /// A new row. Columns that are only written later are NULL in it, and left out of the statement.
     Insert,
-    /// A row with a past: a fork's.
+    /// A fork's copy of a row. All columns are written, also those that are NULL in a new row.
     Copy,
     Update,
 }

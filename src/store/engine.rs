@@ -106,12 +106,12 @@ impl Row {
         self.values.collect()
     }
 
-    /// The same, and it stays to be read.
+    /// The columns that were not read yet, without reading them.
     pub fn unread(&self) -> &[Param] {
         self.values.as_slice()
     }
 
-    /// The next columns, which stay to be read.
+    /// A copy of the next `count` columns; reading it does not read them here.
     pub fn ahead(&self, count: usize) -> Self {
         Self::new(self.values.as_slice().iter().take(count).cloned().collect())
     }

@@ -1,7 +1,7 @@
 //! JSON Schema: whether a value fits, and where it does not.
 //!
 //! A check is done on a thread of its own, never inside the writer nor on a thread that answers requests, and only
-//! after its work was counted (`domain::schema`): a checker cannot be stopped.
+//! after its work was counted (`domain::rules::schema`): a checker cannot be stopped.
 
 use serde_json::{Value, json};
 use std::{sync::Arc, thread};

@@ -34,9 +34,10 @@ const QUEUE: usize = 4_096;
 /// Heavy commands that may wait; each holds megabytes.
 const HEAVY_QUEUE: usize = 64;
 const GROUP: usize = 256;
-/// Commands of a spoilt group that are tried alone in vain, one after the other, before the rest is refused for the same
-/// trouble: one that is too large for what is left of the disk does not keep the others from being tried. Also the
-/// commands that may roll a group back by being refused, before each of the rest runs alone.
+/// When a group's transaction failed, its commands run one by one. After this many of them failed in a row, the rest get
+/// the same error: one command that is too large for a nearly full disk must not take the others with it, and a disk
+/// that takes nothing must not be asked 256 times. A group that is rolled back because a command was refused is run
+/// again as often, before its commands run one by one.
 const IN_VAIN: usize = 3;
 /// A server that has not written for this long was away: its ticks alone come every second.
 const AWAY_MS: i64 = 2_500;

@@ -169,7 +169,7 @@ impl Source {
         )
     }
 
-    /// Why there is no answer; what is not there was not there in this place.
+    /// The failure in words. "Not found" names the server or store that was asked.
     pub fn refused(&self, why: &Error) -> Failure {
         match why {
             Error::Refused(problem) if problem.code == Code::NotFound => {

@@ -2,13 +2,17 @@
 
 use leptos::prelude::*;
 
-use super::{Elsewhere, Picks, Way};
+use super::Elsewhere;
 use crate::{
     components::{excerpt::ExcerptBlock, next_field, time::Moment},
     domain::{
         StepStatus,
         rules::plan::{EffectAhead, PlanStep},
-        views::{sheet::Excerpt, words},
+        views::{
+            pick::{Picks, Way},
+            sheet::Excerpt,
+            words,
+        },
     },
 };
 

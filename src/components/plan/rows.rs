@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{Elsewhere, Picks, choices::Choices, figures};
+use super::{Elsewhere, choices::Choices, figures};
 use crate::{
     components::{
         glyph::{Glyph, Shape},
@@ -14,7 +14,7 @@ use crate::{
             decision::EditMark,
             plan::{Changed, Checked, LeftBehind, Plan, PlanAction, PlanStep, Span},
         },
-        views::words,
+        views::{pick::Picks, words},
     },
 };
 

@@ -7,7 +7,7 @@ use crate::domain::{
     tree::hash::Hash,
 };
 
-/// Damages that one verification names; past it only that there are more is said.
+/// One verification names this many damages, and then says only that there are more.
 pub const DAMAGES_MAX: usize = 100;
 
 /// The answer of a verification. It says what was read and matched; it does not claim more.

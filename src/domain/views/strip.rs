@@ -121,7 +121,7 @@ impl Strip {
         }
         self.open.push((seq, cell));
         if self.open.len() > OPEN_MAX {
-            // What failed for good long ago is the least likely to change.
+            // The oldest failed step is the least likely to change, so it is the one to forget.
             let oldest = self.open.iter().position(|(_, it)| *it == Cell::Failed);
             let (seq, cell) = self.open.remove(oldest.unwrap_or(0));
             self.mark(self.place(seq), cell);

@@ -227,7 +227,7 @@ fn settled(status: StepStatus) -> bool {
     matches!(status, StepStatus::Committed | StepStatus::Skipped)
 }
 
-/// The step that it is at broke; after a rewind it stands behind one that did not.
+/// Whether the step that the run is at broke. After a rewind the run is at a settled step, which did not.
 fn broke(run: &Run) -> bool {
     run.at.as_ref().is_none_or(|at| !settled(at.status))
 }
@@ -317,7 +317,7 @@ pub fn asking(agent: &str, asking: Asking, now: Option<Time>, offset: i32) -> St
             };
             format!("No worker is polling for {agent}; the last one did at {since}")
         }
-        // One that took a run by its id never polled: that says nothing about whether it is there.
+        // A worker that leases a run by its id never polls, so nothing is said about whether one is there.
         (_, None) => format!("No worker is polling for {agent}"),
     }
 }

@@ -1,7 +1,7 @@
 //! A whole number may be written with a point: to JSON Schema, which knows no other JSON than values, `1000.0` and `1000`
 //! are the same integer.
 //!
-//! What is any JSON is passed on as it stands: there, both stay what they are.
+//! A field that takes any JSON is not changed: there, `1000.0` stays `1000.0`.
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;

@@ -34,7 +34,7 @@ pub async fn attend(
             return Poll::Ready(None);
         }
         if stopping && !last && pulse.is_busy() {
-            // Its answer says that it is the last one.
+            // The answer under way will carry `Connection: close`.
             last = true;
             connection.as_mut().graceful_shutdown();
         }

@@ -70,8 +70,8 @@ impl Store {
         self.write(Saw(used)).await
     }
 
-    /// Whether a session was idle for too long. A session of a version that did not note its use has no time here: it is idle
-    /// only from its first use on.
+    /// Whether a session was idle for too long. Earlier versions did not record when a session was used: such a session
+    /// can only be idle after its first recorded use.
     pub(super) fn is_idle(&self, seen: Option<Time>, now: Time) -> bool {
         seen.is_some_and(|at| at.plus_ms(self.session_idle.0) <= now)
     }

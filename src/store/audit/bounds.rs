@@ -12,7 +12,7 @@ const TEXT_MAX: usize = 500;
 const MEMBERS_MAX: usize = 20;
 const DEPTH_MAX: usize = 4;
 
-/// The entry with nothing in it that is longer than anybody reads.
+/// The entry with every text and list cut to the limits above.
 pub fn bounded(mut entry: AuditEntry) -> AuditEntry {
     entry.actor = cut(&entry.actor, NAME_MAX);
     entry.action = cut(&entry.action, NAME_MAX);

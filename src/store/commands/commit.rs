@@ -56,7 +56,7 @@ impl Ready {
         let state = NewState::of(body.state.as_ref(), body.patch.as_deref());
         let result = Content::of(&body.result);
         let mut said = vec![json!(result.hash), state.fingerprint()];
-        // A commit without a tag is known by what it was known by before there were tags.
+        // Without a tag the fingerprint is what it was before there were tags, so repeats of old commits still match.
         said.extend(body.tag.as_ref().map(|tag| json!(tag)));
         Self {
             fingerprint: Hash::of(&json!(said)),

@@ -179,7 +179,7 @@ impl Fail {
                 json!(body.retryable),
                 json!(body.effect),
             ];
-            // Failures without a patch are known by what they were known by before there were patches.
+            // Without a patch the fingerprint is what it was before there were patches, so repeats of old failures still match.
             if body.patch.is_some() {
                 said.push(state.fingerprint());
             }

@@ -21,7 +21,7 @@ pub fn fingerprint(state: &NewState, tag: &Tag) -> Hash {
     Hash::of(&json!([state.fingerprint(), tag.meta]))
 }
 
-/// The name is taken: by another content, or by another request.
+/// The tag already names a snapshot that has another content or was made by another request.
 pub fn taken(by: &TagRow) -> Problem {
     let detail = format!(
         "tag {:?} names snapshot {} already, with another content",

@@ -122,7 +122,7 @@ async fn matter(
         }
         (_, Some(effect)) if run.effects_unknown => Some(Matter::Effect {
             may: effect.description.unwrap_or(effect.target),
-            // An agent that said that it failed had its lease.
+            // Only a crash ended with its lease: a failure was reported while the lease lived.
             ended: step.ended_at.filter(|_| step.status == StepStatus::Crashed),
         }),
         _ => None,

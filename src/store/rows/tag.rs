@@ -25,7 +25,7 @@ table! {
         n: i64,                 once,    copied;
         space: String,          once,    copied;
         id: String,             once,    copied;
-        /// Of space and id: they may be longer than an index takes.
+        /// Hash of `space` and `id`, which may be too long for an index.
         name: Hash,             once,    copied;
         snapshot: i64,          once,    copied;
         /// Of that snapshot.

@@ -23,8 +23,9 @@ pub struct Built {
 }
 
 impl Builder {
-    /// Adds the next snapshot: its place in the chain is checked, its state only by [`Builder::checked`]. After a
-    /// snapshot that does not fit, only a keyframe does. The state before is changed in place: what costs is the change.
+    /// Adds the next snapshot and checks its link in the hash chain, but not its state: [`Builder::checked`] does that.
+    /// After a snapshot that does not fit, only a keyframe is accepted. The state is changed in place, so the cost is that
+    /// of the change.
     pub fn push(&mut self, stored: &Stored) -> Result<&Built, Error> {
         let before = self.built.take().filter(|it| it.n + 1 == stored.n);
         let built = next(before, stored)?;

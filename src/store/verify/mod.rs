@@ -115,7 +115,7 @@ impl Walk<'_> {
     async fn everything(&mut self) -> Result<(), Error> {
         self.count().await?;
         self.all_events().await?;
-        // All of them at once, so that a row that has lost its run is met, too.
+        // Whole tables, not run by run: a row whose run is gone is checked, too.
         for table in tables::by_seals() {
             self.seals(table, None).await?;
         }

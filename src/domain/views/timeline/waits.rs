@@ -12,8 +12,8 @@ pub struct Wait {
     pub gates: Vec<i64>,
 }
 
-/// All of them, in order and apart from each other. `end` is where the picture ends; `held` says that the run waits for a
-/// person there. What lies between the last decision and the next lease is a worker's time, not a person's.
+/// All waits for a person, in order and not overlapping. `end` is where the timeline ends; with `held` the run waits for a
+/// person there. The time from the last decision to the next lease is a worker's time, not a person's.
 pub fn waits(
     notables: &[Notable],
     gaps: &[Gap],

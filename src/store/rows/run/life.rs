@@ -17,7 +17,8 @@ impl RunRow {
         self.place(needs_you(self.status, at, self.effects_unknown))
     }
 
-    /// The same as versions wrote it that knew neither gates under a live lease nor paused effects.
+    /// `needs` by the rule of earlier versions, which did not count gates under a live lease nor unknown effects of
+    /// paused runs. Verification accepts either.
     pub fn needed(&self) -> Option<i64> {
         self.place(self.status.needs_you())
     }

@@ -89,8 +89,8 @@ impl StepRow {
         Self::all(conn, sql, params![run.as_str()]).await
     }
 
-    /// The newest step up to `from` that is `wanted`. A damaged one on the way may have been that: it is refused. Far
-    /// back the statement finds it by itself.
+    /// The newest step up to `from` for which `wanted` holds. A damaged step met on the way is refused: it might be the
+    /// wanted one. Beyond the newest `NEAR` steps the statement `far` finds it, without reading those between.
     pub async fn newest(
         conn: &mut dyn Connection,
         run: &RunId,

@@ -1,12 +1,13 @@
-//! What an operator picked for the steps that wait for a decision, and the order that it makes. No view in it.
+//! What an operator picked in a plan for the steps that wait for a decision, and the order that it makes. The dialog and
+//! the plain form read the same picks.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+use super::typed_json;
 use crate::domain::{
     DecisionKind, Recovery,
     rules::plan::{Plan, PlanStep},
-    views::typed_json,
     wire::protocol::{Choice, Decide},
 };
 
