@@ -133,6 +133,33 @@ test("edited, then retried: the agent goes on with the edited state", async ({ a
   expect(state.note).toBe("edited by hand");
 });
 
+test("one value changed in the plan: one order retries the step and changes the state", async ({ admin, agent, server }) => {
+  const crash = await killedAgent(server, agent);
+  await openPlan(admin, server, crash.id);
+  const resume = plan(admin).getByRole("button", { name: /^Resume run/ });
+  await plan(admin).getByRole("radio", { name: /^Retry with the same key/ }).check();
+  await plan(admin).getByLabel("Reason").fill("wrong note");
+  await plan(admin).getByText("Change one value of the state").click();
+  const path = plan(admin).getByLabel("Path");
+  await expect(path).toBeFocused();
+  await path.fill("/nowhere");
+  await path.press("Tab");
+  await expect(plan(admin)).toContainText("The current state has no value at /nowhere.");
+  await expect(resume, "a path without a value is not sent").toBeDisabled();
+  await path.fill("/note");
+  await path.press("Tab");
+  await expect(plan(admin).getByText(/^Now: /)).toBeVisible();
+  const value = plan(admin).getByLabel("New value (JSON)");
+  await value.fill("by hand");
+  await expect(plan(admin)).toContainText("the new value of /note is not valid JSON");
+  await value.fill('"edited in the plan"');
+  await resumed(admin, agent, crash);
+  expect(new Set(await charges(crash)).size).toBe(1);
+  const { run } = await agent.get<{ run: { snapshot: number } }>(`/runs/${crash.id}`);
+  const { state } = await agent.get<{ state: { note: string } }>(`/runs/${crash.id}/snapshots/${run.snapshot}`);
+  expect(state.note).toBe("edited in the plan");
+});
+
 test("rewound: each effect left behind is named, and only what was accepted happens again", async ({ admin, agent, server }) => {
   const crash = await killedAgent(server, agent);
   await admin.goto(`${server.url}/runs/${crash.id}?step=46&ask=rewind`);

@@ -454,32 +454,48 @@ test.describe("rewind", () => {
   });
 });
 
-test("edit one value and resume", async ({ mouse, agent }) => {
-  // Two decisions, each with its reason: more than the others take. The figure may only fall.
-  mouse.most = { clicks: 9, all: 10 };
-  const { page } = mouse;
-  await mouse.start();
-  await mouse.click(review(page, CRASHED));
-  await mouse.click(plan(page).getByRole("link", { name: "Edit the state first…" }));
-  await mouse.click(page.getByRole("link", { name: "note", exact: true }));
-  await expect(page.locator("json-editor[data-ready]")).toBeAttached();
-  await mouse.click(page.getByRole("textbox", { name: "Value at /note as JSON" }));
-  await mouse.press("Control+a");
-  await mouse.type('"Charge by hand"');
-  await expect(page.locator(".changes")).toContainText("by hand");
-  await mouse.click(page.getByLabel("Reason"));
-  await mouse.type("wrong note");
-  await mouse.click(page.getByRole("button", { name: "Save state" }));
-  await mouse.click(page.getByRole("link", { name: "Review & resume" }));
-  await expect(plan(page)).toContainText("state edited by admin (1 change)");
-  await mouse.click(plan(page).getByRole("radio", { name: /^Retry with the same key/ }));
-  await mouse.type("Stripe deduplicates");
-  await mouse.click(plan(page).getByRole("button", { name: "Resume run" }));
-  await expect(pill(page)).toHaveText("Queued: waiting for a worker");
-  const id = await runOf(agent, CRASHED);
-  const { run } = await agent.get<{ run: { snapshot: number } }>(`/runs/${id}`);
-  const { state } = await agent.get<{ state: { note: string } }>(`/runs/${id}/snapshots/${run.snapshot}`);
-  expect(state.note).toBe("Charge by hand");
+test.describe("edit one value and resume", () => {
+  const edited = async (hands: Hands, agent: Agent) => {
+    await expect(pill(hands.page)).toHaveText("Queued: waiting for a worker");
+    const id = await runOf(agent, CRASHED);
+    const { run } = await agent.get<{ run: { snapshot: number } }>(`/runs/${id}`);
+    const { state } = await agent.get<{ state: { note: string } }>(`/runs/${id}/snapshots/${run.snapshot}`);
+    expect(state.note).toBe("Charge by hand");
+  };
+  /** Types the path, and goes on to the value once the one that stands there has come. */
+  const change = async (hands: Hands) => {
+    await hands.type("/note");
+    await hands.press("Tab");
+    await expect(plan(hands.page).getByText(/^Now: /)).toBeVisible();
+    await hands.type('"Charge by hand"');
+  };
+
+  test("with the mouse", async ({ mouse, agent }) => {
+    const { page } = mouse;
+    await mouse.start();
+    await mouse.click(review(page, CRASHED));
+    await mouse.click(plan(page).getByRole("radio", { name: /^Retry with the same key/ }));
+    await mouse.type("wrong note; Stripe deduplicates");
+    await mouse.click(plan(page).getByText("Change one value of the state"));
+    await change(mouse);
+    await mouse.click(plan(page).getByRole("button", { name: "Resume run" }));
+    await edited(mouse, agent);
+  });
+
+  test("with the keyboard", async ({ keyboard, agent }) => {
+    // The way from the field of the path to the one of the value is a key of its own.
+    keyboard.most = { clicks: 0, all: 7 };
+    await keyboard.start();
+    await first(keyboard);
+    await keyboard.press("r");
+    await expect(plan(keyboard.page)).toBeVisible();
+    await keyboard.press("3", "e");
+    await change(keyboard);
+    await keyboard.press("Control+Enter");
+    await keyboard.type("wrong note; Stripe deduplicates");
+    await keyboard.press("Control+Enter");
+    await edited(keyboard, agent);
+  });
 });
 
 test.describe("prove that nothing was tampered with", () => {

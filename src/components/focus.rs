@@ -111,6 +111,23 @@ pub fn focus_in_place(element: &HtmlElement) {
         .or_say("focus an element");
 }
 
+/// Presses what stands in the open dialog under a single key.
+pub fn press_in_dialog(key: &str) -> bool {
+    let marked = |dialog: web_sys::Element| {
+        let all = dialog.query_selector_all("[data-key]").ok()?;
+        (0..all.length())
+            .filter_map(|n| all.get(n)?.dyn_into::<HtmlElement>().ok())
+            .find(|it| {
+                it.offset_height() > 0 && it.get_attribute("data-key").as_deref() == Some(key)
+            })
+    };
+    let found = open_dialog().and_then(marked);
+    if let Some(it) = &found {
+        it.click();
+    }
+    found.is_some()
+}
+
 /// Focuses the first element that fits.
 pub fn focus_first(selector: &str) {
     let found = document().query_selector(selector).ok().flatten();

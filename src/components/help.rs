@@ -56,6 +56,7 @@ const KEYS: [Group; 5] = [
         "Inbox and plans",
         &[
             ("1–9", "choose an answer (does not send it)"),
+            ("e", "in a plan: change one value of the state"),
             (
                 "Ctrl/⌘+Enter",
                 "send, resume, save; or go to what is missing",

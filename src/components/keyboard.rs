@@ -108,7 +108,7 @@ pub fn Keyboard() -> impl IntoView {
                 return;
             }
             if open_dialog().is_some() {
-                if digits::choose(&key) {
+                if digits::choose(&key) || focus::press_in_dialog(&key) {
                     event.prevent_default();
                 }
                 return;

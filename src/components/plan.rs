@@ -3,10 +3,12 @@
 
 mod choices;
 mod figures;
+mod one_value;
 mod rows;
 
 use leptos::{ev, html, prelude::*};
 
+pub use self::one_value::{Said, StandsThere};
 use self::{figures::Figures, rows::Rows};
 use super::{next_field, refusal::Refusal};
 use crate::{
@@ -40,6 +42,7 @@ pub fn PlanView(
     #[prop(optional_no_strip)]
     choose: Option<DecisionKind>,
     elsewhere: Elsewhere,
+    stands: StandsThere,
     /// Whether this person may decide.
     may: bool,
     reason: RwSignal<String>,
@@ -89,7 +92,7 @@ pub fn PlanView(
                 <div class="refused"><p><b>"It cannot be resumed now: "</b><bdi>{why}</bdi>"."</p></div>
             })}
             <Figures plan=plan.clone()/>
-            <Rows plan=plan.clone() picks elsewhere=elsewhere.clone() open/>
+            <Rows plan=plan.clone() picks elsewhere=elsewhere.clone() stands open/>
             <footer class="plan-foot">
                 {open.then(|| view! {
                     <label class="reason">

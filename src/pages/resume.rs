@@ -1,6 +1,6 @@
 //! `/runs/:id/resume`: the resume plan as a page; the run's own page shows the same above itself.
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_params_map, use_query_map},
@@ -16,7 +16,7 @@ use crate::{
     components::{
         notice::Refused,
         page_title::PageTitle,
-        plan::{Elsewhere, PlanView},
+        plan::{Elsewhere, PlanView, Said, StandsThere},
         run_row,
         toast::Toasts,
         top_bar::{Crumb, Here},
@@ -107,6 +107,7 @@ pub fn ResumeSheet(
     };
     let reason = RwSignal::new(String::new());
     let run = StoredValue::new(id);
+    let stands = stands_there(run);
     let on_resume = Callback::new(move |body| deciding.send(run.get_value(), body));
     let body = move || {
         let answer = plan.get()?;
@@ -116,7 +117,7 @@ pub fn ResumeSheet(
                 let may = shell.may(Action::Decide);
                 let plan = answer.value;
                 view! {
-                    <PlanView plan agent=agent.clone() choose elsewhere=elsewhere.clone() may reason
+                    <PlanView plan agent=agent.clone() choose elsewhere=elsewhere.clone() stands may reason
                         busy=deciding.busy refused=deciding.refused on_resume/>
                 }
                 .into_any()
@@ -127,4 +128,19 @@ pub fn ResumeSheet(
         <Transition fallback=|| view! { <p class="loading" role="status">"Loading the plan…"</p> }>{body}</Transition>
     }
     .into_any()
+}
+
+/// Reads one value of the current state for the plan.
+fn stands_there(run: StoredValue<RunId>) -> StandsThere {
+    let said = RwSignal::new(None);
+    let ask = Callback::new(move |path: String| {
+        let run = run.get_value();
+        spawn_local(async move {
+            let read = api::snapshots::to_edit(run, path.clone()).await;
+            let value = read.map(|sheet| sheet.value.text);
+            // The plan may be closed by now.
+            said.try_set(Some(Said { path, value }));
+        });
+    });
+    StandsThere { ask, said }
 }

@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::Elsewhere;
+use super::{
+    Elsewhere,
+    one_value::{OneValue, StandsThere},
+};
 use crate::{
     components::{excerpt::ExcerptBlock, next_field, time::Moment},
     domain::{
@@ -21,6 +24,7 @@ pub fn Choices(
     step: PlanStep,
     picks: RwSignal<Picks>,
     elsewhere: Elsewhere,
+    stands: StandsThere,
     open: bool,
 ) -> impl IntoView {
     let seq = step.seq.unwrap_or_default();
@@ -153,6 +157,7 @@ pub fn Choices(
                         picks.update(|all| all.entry(seq).or_default().result = text);
                     }>{first}</textarea>
             </label>
+            {open.then(|| view! { <OneValue seq picks stands editor=elsewhere.edit.clone()/> })}
             {open.then(|| view! {
                 <p class="plan-elsewhere">
                     <a href=elsewhere.edit>"Edit the state first…"</a>

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{Elsewhere, choices::Choices, figures};
+use super::{Elsewhere, choices::Choices, figures, one_value::StandsThere};
 use crate::{
     components::{
         glyph::{Glyph, Shape},
@@ -22,7 +22,13 @@ use crate::{
 const NAMED: usize = 3;
 
 #[component]
-pub fn Rows(plan: Plan, picks: RwSignal<Picks>, elsewhere: Elsewhere, open: bool) -> impl IntoView {
+pub fn Rows(
+    plan: Plan,
+    picks: RwSignal<Picks>,
+    elsewhere: Elsewhere,
+    stands: StandsThere,
+    open: bool,
+) -> impl IntoView {
     let (plain, own): (Vec<_>, Vec<_>) = plan.steps.iter().cloned().partition(is_plain);
     let spans = merged(&plan.replays, &plain);
     let expected: Vec<_> = own
@@ -33,7 +39,7 @@ pub fn Rows(plan: Plan, picks: RwSignal<Picks>, elsewhere: Elsewhere, open: bool
     let own = own
         .into_iter()
         .filter(|step| step.action != PlanAction::Expected)
-        .map(move |step| view! { <Line step picks elsewhere=elsewhere.clone() open/> });
+        .map(move |step| view! { <Line step picks elsewhere=elsewhere.clone() stands open/> });
     let range = figures::range(&plan);
     view! {
         <div class="plan-rows" role="list" aria-label="What will happen">
@@ -148,7 +154,13 @@ fn known(text: &Option<String>) -> &str {
 }
 
 #[component]
-fn Line(step: PlanStep, picks: RwSignal<Picks>, elsewhere: Elsewhere, open: bool) -> impl IntoView {
+fn Line(
+    step: PlanStep,
+    picks: RwSignal<Picks>,
+    elsewhere: Elsewhere,
+    stands: StandsThere,
+    open: bool,
+) -> impl IntoView {
     let seq = step.seq.map(words::number).unwrap_or_default();
     let decide = step.action == PlanAction::Decide;
     let edited = !step.edits.is_empty() && step.action == PlanAction::Replay;
@@ -191,7 +203,7 @@ fn Line(step: PlanStep, picks: RwSignal<Picks>, elsewhere: Elsewhere, open: bool
             <span class="plan-what"><bdi>{what}</bdi></span>
             <span class="plan-detail">{first}</span>
             <span class="plan-detail" class:tone-crashed=decide && unknown><bdi>{second}</bdi></span>
-            {decide.then(|| view! { <Choices step=step.clone() picks elsewhere open/> })}
+            {decide.then(|| view! { <Choices step=step.clone() picks elsewhere stands open/> })}
         </div>
     }
     .into_any()

@@ -8,7 +8,10 @@ use super::typed_json;
 use crate::domain::{
     DecisionKind, Recovery,
     rules::plan::{Plan, PlanStep},
-    wire::protocol::{Choice, Decide},
+    wire::{
+        patch::Op,
+        protocol::{Choice, Decide},
+    },
 };
 
 /// A way out for one step.
@@ -56,6 +59,17 @@ pub struct Picked {
     pub way: Option<Way>,
     /// As typed; nothing is `null`.
     pub result: String,
+    /// A JSON pointer into the state, as typed: the value there is changed before the step goes on. Empty: none is.
+    pub path: String,
+    /// The new value there, as typed JSON.
+    pub value: String,
+}
+
+impl Picked {
+    /// It changes a value of the state. A skip takes no change: the step does not go on.
+    fn changes(&self) -> bool {
+        self.way.is_some_and(|way| way != Way::Skip) && !self.path.trim().is_empty()
+    }
 }
 
 /// By step.
@@ -73,7 +87,7 @@ pub fn first_picks(plan: &Plan, choose: Option<DecisionKind>) -> Picks {
         };
         let picked = Picked {
             way,
-            result: String::new(),
+            ..Picked::default()
         };
         Some((step.seq?, picked))
     };
@@ -92,6 +106,7 @@ pub fn order(plan: &Plan, picks: &Picks, reason: &str) -> Result<Decide, String>
         let result = typed_result(seq, &picked)?;
         choices.push(Choice {
             result: way.gives().then_some(result),
+            patch: typed_change(&picked)?,
             new_key: way == Way::NewKey,
             ..Choice::new(way.kind(), seq)
         });
@@ -117,6 +132,30 @@ fn typed_result(seq: i64, picked: &Picked) -> Result<Value, String> {
     }
 }
 
+/// The change of one value that was typed.
+fn typed_change(picked: &Picked) -> Result<Option<Vec<Op>>, String> {
+    if !picked.changes() {
+        return Ok(None);
+    }
+    let (path, text) = (picked.path.trim(), picked.value.trim());
+    if !path.starts_with('/') {
+        return Err(format!("the path {path} must begin with /"));
+    }
+    if text.is_empty() {
+        return Err(format!("the new value of {path} is missing"));
+    }
+    match typed_json::parse(text) {
+        Ok(value) => Ok(Some(vec![Op::Replace {
+            path: path.to_owned(),
+            value,
+        }])),
+        Err(wrong) => Err(format!(
+            "the new value of {path} is not valid JSON: {}",
+            wrong.what
+        )),
+    }
+}
+
 /// What is still missing, in words.
 pub fn missing(plan: &Plan, picks: &Picks, reason: &str) -> Option<String> {
     let open = plan.missing().filter_map(|step| step.seq);
@@ -126,6 +165,9 @@ pub fn missing(plan: &Plan, picks: &Picks, reason: &str) -> Option<String> {
         if picked.way.is_some_and(Way::gives)
             && let Err(why) = typed_result(*seq, picked)
         {
+            return Some(why);
+        }
+        if let Err(why) = typed_change(picked) {
             return Some(why);
         }
     }
@@ -139,7 +181,7 @@ pub fn missing(plan: &Plan, picks: &Picks, reason: &str) -> Option<String> {
     }
 }
 
-/// What a plain form posted: `way.47=skip`, `result.47=…`.
+/// What a plain form posted: `way.47=skip`, `result.47=…`, `path.47=/customer/email`, `value.47=…`.
 pub fn posted<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>) -> Picks {
     let mut picks = Picks::new();
     for (name, text) in fields {
@@ -151,8 +193,56 @@ pub fn posted<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>) -> Picks {
         match what {
             "way" => picked.way = Way::of(text),
             "result" => picked.result = text.to_owned(),
+            "path" => picked.path = text.to_owned(),
+            "value" => picked.value = text.to_owned(),
             _ => {}
         }
     }
     picks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn typed(way: Way, path: &str, value: &str) -> Result<Option<Vec<Op>>, String> {
+        typed_change(&Picked {
+            way: Some(way),
+            path: path.into(),
+            value: value.into(),
+            ..Picked::default()
+        })
+    }
+
+    #[test]
+    fn a_value_is_changed_where_the_path_leads() {
+        let made = typed(Way::SameKey, " /amount ", "1249").unwrap();
+        assert_eq!(
+            json!(made),
+            json!([{"op": "replace", "path": "/amount", "value": 1249}])
+        );
+    }
+
+    #[test]
+    fn no_path_and_no_step_that_goes_on_change_nothing() {
+        assert!(typed(Way::SameKey, " ", "1").unwrap().is_none());
+        assert!(typed(Way::Skip, "/amount", "1").unwrap().is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_a_change_is_said() {
+        let why = |path, value| typed(Way::NewKey, path, value).unwrap_err();
+        assert_eq!(why("amount", "1"), "the path amount must begin with /");
+        assert_eq!(why("/amount", " "), "the new value of /amount is missing");
+        assert!(why("/note", "by hand").starts_with("the new value of /note is not valid JSON: "));
+    }
+
+    #[test]
+    fn a_plain_form_posts_the_change_by_step() {
+        let picks =
+            posted([("way.47", "same_key"), ("path.47", "/a"), ("value.47", "2")].into_iter());
+        assert_eq!(picks[&47].path, "/a");
+        assert_eq!(picks[&47].value, "2");
+    }
 }

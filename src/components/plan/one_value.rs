@@ -1,0 +1,143 @@
+//! One value of the state, changed by the same order that settles a step: the wrong amount is set right where the decision is
+//! made. Anything larger has the editor.
+
+use leptos::{html, prelude::*, web_sys};
+
+use crate::{
+    api::AppError,
+    components::focus,
+    domain::views::{
+        pick::{Picks, Way},
+        typed_json,
+    },
+};
+
+/// Longer values are changed in the editor.
+const LINE_MAX: usize = 2_000;
+
+/// What stands in the run's current state, by the path that was asked for last. The page reads it.
+#[derive(Clone, Copy)]
+pub struct StandsThere {
+    pub ask: Callback<String>,
+    pub said: RwSignal<Option<Said>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Said {
+    pub path: String,
+    /// JSON, as an editor would show it.
+    pub value: Result<String, AppError>,
+}
+
+impl Said {
+    /// The value in one line, if it is short enough for a line.
+    fn line(&self) -> Option<String> {
+        let value = typed_json::read(self.value.as_ref().ok()?).ok()?;
+        let line = value.to_string();
+        (line.len() <= LINE_MAX).then_some(line)
+    }
+}
+
+#[component]
+pub fn OneValue(
+    seq: i64,
+    picks: RwSignal<Picks>,
+    stands: StandsThere,
+    /// The editor of the state.
+    editor: String,
+) -> impl IntoView {
+    let path_field = NodeRef::<html::Input>::new();
+    let value_field = NodeRef::<html::Input>::new();
+    let picked = Memo::new(move |_| picks.with(|all| all.get(&seq).cloned().unwrap_or_default()));
+    let path = move || picked.with(|it| it.path.clone());
+    let value = move || picked.with(|it| it.value.clone());
+    let skips = move || picked.with(|it| it.way == Some(Way::Skip));
+    let here = move || stands.said.get().filter(|said| said.path == path());
+    // Typing begins with what stands there; what was typed meanwhile stays.
+    Effect::new(move || {
+        let Some(line) = here().and_then(|said| said.line()) else {
+            return;
+        };
+        if picked.with_untracked(|it| it.value.is_empty()) {
+            picks.update(|all| all.entry(seq).or_default().value = line);
+            request_animation_frame(move || {
+                if let Some(field) = value_field.get_untracked().filter(has_focus) {
+                    field.select();
+                }
+            });
+        }
+    });
+    let opened = move |event: web_sys::Event| {
+        let details: web_sys::Element = event_target(&event);
+        if let Some(field) = path_field.get_untracked()
+            && details.has_attribute("open")
+        {
+            focus::focus_in_place(&field);
+        }
+    };
+    let to_path = move |event: web_sys::Event| {
+        let typed = event_target_value(&event);
+        picks.update(|all| {
+            let picked = all.entry(seq).or_default();
+            (picked.path, picked.value) = (typed, String::new());
+        });
+    };
+    let asks = move |_: web_sys::Event| {
+        let path = picked.with_untracked(|it| it.path.clone());
+        if path.starts_with('/') {
+            stands.ask.run(path);
+        }
+    };
+    let select = move |_: web_sys::FocusEvent| {
+        if let Some(field) = value_field.get_untracked() {
+            field.select();
+        }
+    };
+    let said = move || {
+        let said = here()?;
+        Some(match (&said.value, said.line()) {
+            (Err(_), _) => view! {
+                <p class="tone-failed">"The current state has no value at "<bdi class="mono">{said.path.clone()}</bdi>"."</p>
+            }
+            .into_any(),
+            (Ok(_), Some(line)) => {
+                view! { <p class="dim">"Now: "<bdi class="mono">{line}</bdi></p> }.into_any()
+            }
+            (Ok(_), None) => view! {
+                <p class="dim">"This value is too long for one line. "<a class="link" href=editor.clone()>"Edit the state first…"</a></p>
+            }
+            .into_any(),
+        })
+    };
+    view! {
+        <details class="plan-edit" class:is-hidden=skips on:toggle=opened>
+            <summary data-key="e">"Change one value of the state"</summary>
+            <div class="plan-edit-fields">
+                <label>
+                    "Path"
+                    <input type="text" class="input mono" name=format!("path.{seq}") placeholder="/customer/email" autocomplete="off" spellcheck="false"
+                        node_ref=path_field prop:value=path on:input=to_path on:change=asks/>
+                </label>
+                <label>
+                    "New value (JSON)"
+                    <input type="text" class="input mono" name=format!("value.{seq}") autocomplete="off" spellcheck="false"
+                        node_ref=value_field prop:value=value
+                        on:focus=select
+                        on:input=move |event| {
+                            let typed = event_target_value(&event);
+                            picks.update(|all| all.entry(seq).or_default().value = typed);
+                        }/>
+                </label>
+                {said}
+            </div>
+        </details>
+    }
+    .into_any()
+}
+
+fn has_focus(field: &web_sys::HtmlInputElement) -> bool {
+    let field: &web_sys::Node = field;
+    document()
+        .active_element()
+        .is_some_and(|it| it.is_same_node(Some(field)))
+}
