@@ -236,7 +236,7 @@ async fn an_older_store_reads_as_it_was_written(on: Engine) {
 }
 
 /// One row of each kind of table, changed before the upgrade: sealed alone, sealed with JSON beside, chained.
-const DAMAGES: [(&str, &str); 6] = [
+const DAMAGES: [(&str, &str); 14] = [
     (
         "runs",
         "UPDATE runs SET title = 'Refunds' WHERE title = 'Refund'",
@@ -255,6 +255,20 @@ const DAMAGES: [(&str, &str); 6] = [
         "UPDATE decisions SET author = 'nobody' WHERE kind = 'edit'",
     ),
     ("audit", "UPDATE audit SET actor = 'nobody' WHERE id = 1"),
+    (
+        "attempts",
+        "UPDATE attempts SET worker = 'nobody' WHERE seq = 1 AND attempt = 1",
+    ),
+    ("snapshots", "UPDATE snapshots SET seq = 77 WHERE n = 1"),
+    ("leases", "UPDATE leases SET worker = 'nobody'"),
+    ("announced", "UPDATE announced SET name = 'nothing'"),
+    ("refs", "UPDATE refs SET uri = 'file:///nowhere'"),
+    ("log_lines", "UPDATE log_lines SET message = 'nothing'"),
+    ("requests", "UPDATE requests SET at = at + 1"),
+    (
+        "signin_links",
+        "UPDATE signin_links SET user_name = 'nobody'",
+    ),
 ];
 
 async fn damage_from_before_an_upgrade_is_found_after_it(on: Engine) {
