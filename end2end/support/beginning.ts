@@ -20,6 +20,8 @@ export async function makeBeginning(fill: (agent: Agent) => Promise<unknown> = a
     const agentToken = await newToken(server.store);
     await fill(await Agent.with({ ...server, agentToken }));
     await server.end();
+    const found = server.found("the store that tests begin with");
+    if (found.length > 0) throw new Error(`the server panicked or answered 500:\n${found.join("\n")}`);
     const made = server.store.replace(/^sqlite:/, "");
     const log = await stat(`${made}-wal`).catch(() => undefined);
     if (log && log.size > 0) throw new Error("the server left a log behind: a copy of its store would lack what is in it");

@@ -16,6 +16,7 @@ export function marker(): string {
  * first: one that loses its server says so in the console.
  */
 export async function damage(page: Page, server: Server, words: string[]): Promise<void> {
+  server.mayFail();
   await page.goto("about:blank");
   const file = server.store.replace(/^sqlite:/, "");
   await server.restart(async () => {

@@ -49,11 +49,12 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
   begins: ["empty", { option: true }],
 
-  server: async ({ begins, beginning }, use) => {
+  server: async ({ begins, beginning }, use, testInfo) => {
     const server = await startServer([], await beginning(begins));
     await use(server);
     await server.stop();
-    expect(server.panics(), "panics in the server's log").toEqual([]);
+    const found = server.found(testInfo.titlePath.join(" › "));
+    expect(found, "panics and answers of 500 in the server's log").toEqual([]);
   },
 
   consoleErrors: [

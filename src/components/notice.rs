@@ -20,7 +20,8 @@ pub fn Notice(#[prop(into)] title: String, children: Children) -> impl IntoView 
     .into_any()
 }
 
-/// Sets the response's status when the page is rendered on the server. While the store is away the page loads again in 5 s.
+/// Sets the response's status when the page is rendered on the server, and tells the log of a failure. While the store is
+/// away the page loads again in 5 s.
 fn say_refused(error: &AppError) {
     #[cfg(feature = "ssr")]
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
@@ -29,6 +30,11 @@ fn say_refused(error: &AppError) {
         if error.is(Code::Busy) {
             let again = http::HeaderValue::from_static("5");
             response.insert_header(http::header::REFRESH, again);
+        }
+        let request = use_context::<http::request::Parts>();
+        let telling = request.as_ref().map(|it| &it.extensions);
+        if let Some(telling) = telling.and_then(|it| it.get::<crate::server::failed::Telling>()) {
+            telling.page_shows(&error.0);
         }
     }
     #[cfg(not(feature = "ssr"))]

@@ -9,6 +9,7 @@ mod broken;
 pub mod config;
 mod connections;
 mod decide;
+pub(crate) mod failed;
 mod functions;
 mod health;
 mod host;

@@ -13,7 +13,9 @@ use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 use super::{
     App, agent, audit,
     auth::{self, Declared, Doors, Routes},
-    bodies, body, broken, decide, functions, health, host, live, pages,
+    bodies, body, broken, decide,
+    failed::Telling,
+    functions, health, host, live, pages,
     problem::Refusal,
     scope, settings, signin,
 };
@@ -101,9 +103,12 @@ async fn not_allowed() -> Response {
     Refusal(problem).into_response()
 }
 
-/// Counts and times requests, answers people with pages, and sends the headers that every answer carries.
-async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Counts and times requests, tells the log of failures, answers people with pages, and sends the headers that every answer
+/// carries.
+async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
+    let telling = Telling::of(&request);
+    request.extensions_mut().insert(telling.clone());
     let path = request.uri().path();
     let agent = path.starts_with("/v1/");
     let public = auth::is_public(path);
@@ -114,6 +119,7 @@ async fn guard(State(app): State<App>, request: Request, next: Next) -> Response
         let detail = "the server failed; its log says why";
         Refusal(Problem::new(Code::Internal, detail)).into_response()
     });
+    telling.answered(&response);
     if page && let Some(problem) = response.extensions().get::<Problem>() {
         response = broken::page(problem);
     }

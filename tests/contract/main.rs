@@ -24,6 +24,7 @@ mod durability;
 mod endings;
 mod events;
 mod evidence;
+mod failed_answers;
 mod failures;
 mod fairness;
 mod gates;

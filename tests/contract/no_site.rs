@@ -6,7 +6,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::support::{block_on, eventually};
+use crate::support::{block_on, eventually, found};
 
 /// A server whose binary lies alone in a target directory of its own.
 struct Alone {
@@ -71,6 +71,12 @@ impl Drop for Alone {
         // A process that ended by itself needs no end.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let found = found::in_log(&self.log, false);
+        found::keep(&found);
+        assert!(
+            found.is_empty() || std::thread::panicking(),
+            "the server panicked or answered 500: {found:#?}"
+        );
     }
 }
 

@@ -24,6 +24,7 @@ async fn refuses_writes(server: &Server) {
 #[tokio::test]
 async fn an_agent_goes_on_through_a_disk_that_takes_no_writes_for_a_while() {
     let server = Server::start().await;
+    server.may_fail();
     let opened = server.client.open(create("d"), lease(30_000)).await;
     let session: Session<u64> = opened.unwrap();
     let executed = AtomicUsize::new(0);
@@ -80,6 +81,7 @@ async fn an_agent_goes_on_through_a_disk_that_takes_no_writes_for_a_while() {
 #[tokio::test]
 async fn every_call_is_tried_again_while_the_disk_takes_no_writes() {
     let server = Server::start().await;
+    server.may_fail();
     let run = server.client.create(&create("c")).await.unwrap().run.id;
     let leased = server.client.lease(&run, &lease(60_000)).await.unwrap();
     let release = ReleaseRun {

@@ -3,6 +3,8 @@
 
 mod crash;
 mod decisions;
+#[path = "../support/found.rs"]
+mod found;
 mod full_disk;
 mod lease;
 mod plan;

@@ -1,6 +1,12 @@
 //! A server process with a store of its own.
 
-use std::process::Stdio;
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 use step47::{
     client::{Client, CreateRun, LeaseRun, RunId, Session, State},
     domain::{Run, RunStatus, StepStatus},
@@ -11,7 +17,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::eventually;
+use crate::{eventually, found};
 
 /// A term that a busy machine does not miss, and that a crash does not outlive for long.
 pub const TTL_MS: i64 = 4_000;
@@ -23,6 +29,8 @@ pub struct Server {
     pub token: String,
     pub client: Client,
     child: Child,
+    /// The test makes the store fail.
+    store_may_fail: AtomicBool,
 }
 
 impl Server {
@@ -37,7 +45,13 @@ impl Server {
             token,
             client,
             child,
+            store_may_fail: AtomicBool::new(false),
         }
+    }
+
+    /// The test makes the store fail: what the server then answers with 500 fails no test. A panic still does.
+    pub fn may_fail(&self) {
+        self.store_may_fail.store(true, Ordering::Relaxed);
     }
 
     /// Gone without a goodbye, and back on the same address.
@@ -89,6 +103,30 @@ impl Server {
     }
 }
 
+impl Drop for Server {
+    fn drop(&mut self) {
+        // One that ended by itself needs no end.
+        let _ = self.child.start_kill();
+        while matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let log = log(self.folder.path());
+        let found = found::in_log(&log, self.store_may_fail.load(Ordering::Relaxed));
+        found::keep(&found);
+        if std::thread::panicking() {
+            let said = fs::read_to_string(&log).unwrap_or_default();
+            eprintln!("--- the server's log ---\n{said}");
+        } else if !found.is_empty() {
+            panic!("the server panicked or answered 500, whoever asked: {found:#?}");
+        }
+    }
+}
+
+/// What all processes of a server said on stderr.
+fn log(folder: &Path) -> PathBuf {
+    folder.join("log")
+}
+
 pub fn create(id: &str) -> CreateRun {
     CreateRun {
         id: Some(id.parse().unwrap()),
@@ -108,6 +146,11 @@ fn store(folder: &TempDir) -> String {
 }
 
 async fn serve(folder: &TempDir, listen: &str) -> (Child, String) {
+    let log = File::options()
+        .create(true)
+        .append(true)
+        .open(log(folder.path()))
+        .unwrap();
     // A write past a limit on the size of files is an error and no signal.
     let mut child = Command::new("sh")
         .args(["-c", r#"trap '' XFSZ; exec "$0" "$@""#, BINARY])
@@ -115,6 +158,7 @@ async fn serve(folder: &TempDir, listen: &str) -> (Child, String) {
         .env("STEP47_LOG", "warn")
         .current_dir(folder.path())
         .stdout(Stdio::piped())
+        .stderr(log)
         .kill_on_drop(true)
         .spawn()
         .unwrap();

@@ -7,6 +7,7 @@ mod cli;
 pub mod disk;
 mod engine;
 mod events;
+pub mod found;
 mod process;
 mod server;
 mod shared;
@@ -49,18 +50,22 @@ pub fn run<F: Future<Output = ()>>(engine: Engine, test: fn(Engine) -> F) {
     }
 }
 
-/// Tells what the shared server said last when a test fails; a panic of that server is a failure, too.
+/// Tells what the shared server said last when a test fails; a panic of that server, or an answer of 500, is a failure, too.
 struct Witness(Engine);
 
 impl Drop for Witness {
     fn drop(&mut self) {
+        let found = self.0.found_in_shared();
+        found::keep(&found);
         if std::thread::panicking() {
             eprintln!(
                 "--- the shared server's last words ---\n{}",
                 self.0.shared_log()
             );
-        } else if let Some(panic) = self.0.shared_panic() {
-            panic!("the server that tests share panicked in one of them: {panic}");
+        } else if !found.is_empty() {
+            panic!(
+                "the server that tests share panicked or answered 500 in one of them: {found:#?}"
+            );
         }
     }
 }

@@ -7,7 +7,13 @@ use std::{
     os::{fd::OwnedFd, unix::process::parent_id},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
+
+use super::found::{self, ANSWERED_500, KEPT, PANICKED};
 
 /// Where it can be set, a bound on a server's memory: what goes wrong there must not take the machine along. A write
 /// past a limit on the size of files is an error and no signal: see `disk`.
@@ -82,17 +88,33 @@ pub struct Process {
     /// What it says on stdout, and what on stderr.
     said: PathBuf,
     log: PathBuf,
+    /// The test makes the store fail.
+    store_may_fail: Arc<AtomicBool>,
+}
+
+/// How a server is started.
+pub struct Start<'a> {
+    /// Of the store.
+    pub url: &'a str,
+    pub dir: &'a Path,
+    pub name: &'a str,
+    pub log_filter: Option<&'a str>,
+    pub at: &'a Address,
+    pub until: Until,
+    pub store_may_fail: Arc<AtomicBool>,
 }
 
 impl Process {
-    pub fn serve(
-        url: &str,
-        dir: &Path,
-        name: &str,
-        log_filter: Option<&str>,
-        at: &Address,
-        until: Until,
-    ) -> Self {
+    pub fn serve(start: Start<'_>) -> Self {
+        let Start {
+            url,
+            dir,
+            name,
+            log_filter,
+            at,
+            until,
+            store_may_fail,
+        } = start;
         let said = dir.join(format!("{name}.out"));
         let log = dir.join(format!("{name}.log"));
         let (mut command, listen, stdin) = match at {
@@ -113,12 +135,13 @@ impl Process {
             .stderr(File::create(&log).expect("a file"))
             .spawn()
             .expect("the server starts");
-        let guard = guard(child.id(), dir, until);
+        let guard = guard(child.id(), &log, dir, until);
         Self {
             child,
             guard,
             said,
             log,
+            store_may_fail,
         }
     }
 
@@ -165,25 +188,15 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
+        let found = found::in_log(&self.log, self.store_may_fail.load(Ordering::Relaxed));
+        found::keep(&found);
         if std::thread::panicking() {
             eprintln!("--- a server's last words ---\n{}", tail(&self.log));
-            return;
-        }
-        if let Some(panic) = panicked(&self.log) {
-            panic!("the server panicked, whatever it answered: {panic}");
+        } else if !found.is_empty() {
+            let last = tail(&self.log);
+            panic!("the server panicked or answered 500, whoever asked: {found:#?}\n{last}");
         }
     }
-}
-
-/// The first panic that a server's log tells of.
-pub fn panicked(log: &Path) -> Option<String> {
-    let text = std::fs::read(log).ok()?;
-    let text = String::from_utf8_lossy(&text);
-    let mut lines = text
-        .lines()
-        .skip_while(|line| !line.contains("panicked at"));
-    let said: Vec<_> = lines.by_ref().take(2).collect();
-    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// The end of a log.
@@ -193,18 +206,25 @@ pub fn tail(log: &Path) -> String {
     lines[lines.len().saturating_sub(30)..].join("\n")
 }
 
-fn guard(pid: u32, dir: &Path, until: Until) -> Child {
-    let (wait, point) = match until {
-        // Its input ends with this process.
-        Until::Here => ("cat".to_owned(), None),
+fn guard(pid: u32, log: &Path, dir: &Path, until: Until) -> Child {
+    let (wait, point, signs) = match until {
+        // Its input ends with this process. Whether the store was made to fail is not known here.
+        Until::Here => ("cat".to_owned(), None, PANICKED.to_owned()),
         Until::Runner => {
             let wait = format!("while kill -0 {}; do sleep 1; done", parent_id());
-            (wait, super::shared::meeting_point())
+            let signs = format!("{PANICKED}|{ANSWERED_500}");
+            (wait, super::shared::meeting_point(), signs)
         }
     };
-    let script = format!(r#"{wait}; kill -9 "$1"; shift; rm -rf "$@""#);
+    let test = found::test_name();
+    let keep = format!(
+        r#"if [ -n "${KEPT}" ]; then grep -E "$3" "$2" | while read -r it; do printf '%s\t%s\n' "$4" "$it"; done >>"${KEPT}"; fi"#
+    );
+    let script = format!(r#"{wait}; kill -9 "$1"; {keep}; shift 4; rm -rf "$@""#);
     Command::new("sh")
         .args(["-c", &script, "guard", &pid.to_string()])
+        .arg(log)
+        .args([&signs, &test])
         .arg(dir)
         .args(point)
         .stdin(Stdio::piped())

@@ -4,7 +4,10 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::Output,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 use tempfile::TempDir;
@@ -16,7 +19,7 @@ use tokio::{
 use super::{
     Api, Engine,
     engine::{administer, database},
-    process::{Address, Process, Until, step47, tail},
+    process::{Address, Process, Start, Until, step47, tail},
     wait::{DEADLINE, pause},
 };
 
@@ -28,6 +31,8 @@ pub struct Store {
     pub url: String,
     /// What its servers log, if not the usual.
     log: Option<&'static str>,
+    /// The test makes it fail: its servers may answer 500 then. They may not panic.
+    may_fail: Arc<AtomicBool>,
     dir: TempDir,
     _permit: SemaphorePermit<'static>,
 }
@@ -41,6 +46,7 @@ impl Store {
         Ok(Self {
             url,
             log: None,
+            may_fail: Arc::default(),
             dir,
             _permit: permit,
         })
@@ -203,6 +209,11 @@ impl Server {
         self.process.log()
     }
 
+    /// The test makes the store fail: what its servers then answer with 500 fails no test. A panic still does.
+    pub fn may_fail(&self) {
+        self.store.may_fail.store(true, Ordering::Relaxed);
+    }
+
     pub fn pid(&self) -> u32 {
         self.process.pid()
     }
@@ -266,14 +277,15 @@ async fn serve(store: &Store, until: Until) -> Result<(Process, String), String>
 }
 
 async fn serve_at(store: &Store, at: &Address, until: Until) -> Result<(Process, String), String> {
-    let mut process = Process::serve(
-        &store.url,
-        store.dir.path(),
-        &super::unique("server"),
-        store.log,
+    let mut process = Process::serve(Start {
+        url: &store.url,
+        dir: store.dir.path(),
+        name: &super::unique("server"),
+        log_filter: store.log,
         at,
         until,
-    );
+        store_may_fail: store.may_fail.clone(),
+    });
     let end = Instant::now() + DEADLINE;
     loop {
         if let Some(base) = process.address() {

@@ -12,8 +12,8 @@ use std::{
 use tokio::sync::OnceCell;
 
 use super::{
-    Api, Engine, Server,
-    process::{Until, panicked, tail},
+    Api, Engine, Server, found,
+    process::{Until, tail},
 };
 
 /// Where the tests of one run find what they share, if they do not share a process.
@@ -44,10 +44,10 @@ impl Engine {
         shared.map_or(String::new(), |shared| tail(&shared.log))
     }
 
-    /// The first panic of the shared server, if there was one.
-    pub fn shared_panic(self) -> Option<String> {
-        let shared = self.cell().get()?.as_ref().ok()?;
-        panicked(&shared.log)
+    /// What no test passes over, of the shared server; no test makes its store fail.
+    pub fn found_in_shared(self) -> Vec<String> {
+        let shared = self.cell().get().and_then(|shared| shared.as_ref().ok());
+        shared.map_or(Vec::new(), |shared| found::in_log(&shared.log, false))
     }
 
     fn cell(self) -> &'static OnceCell<Result<Shared, String>> {

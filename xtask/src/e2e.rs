@@ -9,7 +9,7 @@ use std::{
 use anyhow::Result;
 
 use crate::{
-    install, process, release,
+    found, install, process, release,
     server::{self, Built},
     workspace::Workspace,
 };
@@ -88,7 +88,8 @@ pub fn run(workspace: &Workspace, browser: &Browser, args: &[String]) -> Result<
         playwright
             .args(["test", "--pass-with-no-tests"])
             .args(args)
-            .env("STEP47_E2E_REPORT", report(workspace));
+            .env("STEP47_E2E_REPORT", report(workspace))
+            .env(found::VARIABLE, found::file(workspace));
         process::run(&mut playwright)
     })
 }

@@ -5,6 +5,7 @@ mod css;
 mod e2e;
 mod editor;
 mod fixture;
+mod found;
 mod install;
 mod lint;
 mod postgres;

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::Command};
 use anyhow::Result;
 
 use crate::{
-    process, server,
+    found, process, server,
     venv::{Venv, Version},
     workspace::Workspace,
 };
@@ -45,7 +45,8 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
     process::step("Python tests", || {
         let mut pytest = environment.tool("pytest");
         pytest.args(["-n", AT_ONCE, "-p", "no:cacheprovider"]);
-        process::run(pytest.args(args).env("STEP47_BIN", &binary))
+        pytest.args(args).env("STEP47_BIN", &binary);
+        process::run(pytest.env(found::VARIABLE, found::file(workspace)))
     })
 }
 

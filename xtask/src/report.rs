@@ -1,4 +1,4 @@
-//! Which tests took longest: read from what the two runners leave behind, nextest a JUnit file, Playwright JSON.
+//! Which tests took longest, and which passed at the second try: read from what the two runners leave behind, nextest a JUnit file, Playwright JSON.
 
 use std::{fs, path::Path};
 
@@ -13,6 +13,8 @@ const SLOWEST: usize = 20;
 pub struct Timed {
     pub name: String,
     pub seconds: f64,
+    /// It failed before it passed.
+    pub flaky: bool,
 }
 
 /// What nextest timed; nothing if it did not run.
@@ -39,7 +41,20 @@ pub fn slowest(mut all: Vec<Timed>) -> Vec<String> {
         .collect()
 }
 
-/// A test case's attributes, as nextest writes them: `name="…" classname="…" … time="1.234">`.
+/// How many tests passed at the second try only, and which: each hides a race, in it or in the server.
+pub fn flaky(all: &[Timed]) -> Vec<String> {
+    let names: Vec<_> = all.iter().filter(|test| test.flaky).collect();
+    let many = match names.len() {
+        0 => "no test".to_owned(),
+        1 => "1 test".to_owned(),
+        many => format!("{many} tests"),
+    };
+    let named = names.iter().map(|test| format!("  {}", test.name));
+    std::iter::once(many).chain(named).collect()
+}
+
+/// A test case's attributes, as nextest writes them: `name="…" classname="…" … time="1.234">`. One that failed before it
+/// passed has a `<flakyFailure …>` for each such try.
 fn case(text: &str) -> Option<Timed> {
     let attributes = text.split_once('>')?.0;
     let of = |name: &str| {
@@ -49,6 +64,7 @@ fn case(text: &str) -> Option<Timed> {
     Some(Timed {
         name: of("name")?.to_owned(),
         seconds: of(" time")?.parse().ok()?,
+        flaky: text.contains("<flakyFailure"),
     })
 }
 
@@ -56,7 +72,8 @@ fn case(text: &str) -> Option<Timed> {
 fn collect(suite: &Value, title: &str, all: &mut Vec<Timed>) {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     for spec in list(&suite["specs"]) {
-        let results = list(&spec["tests"])
+        let tests = list(&spec["tests"]);
+        let results = tests
             .iter()
             .flat_map(|test| list(&test["results"]))
             .filter_map(|result| result["duration"].as_f64())
@@ -65,6 +82,7 @@ fn collect(suite: &Value, title: &str, all: &mut Vec<Timed>) {
         all.push(Timed {
             name: format!("{title} › {name}"),
             seconds: results / 1000.0,
+            flaky: tests.iter().any(|test| test["status"] == "flaky"),
         });
     }
     for inner in list(&suite["suites"]) {
@@ -103,6 +121,39 @@ mod tests {
                 "    0.2 s  x::quick"
             ]
         );
+    }
+
+    #[test]
+    fn tests_that_passed_at_the_second_try_are_counted_and_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let (junit, json) = (
+            directory.path().join("junit.xml"),
+            directory.path().join("e2e.json"),
+        );
+        fs::write(
+            &junit,
+            r#"<testcase name="x::sound" classname="a" time="0.250"></testcase>
+               <testcase name="x::shaky" classname="a" timestamp="t" time="2.500">
+               <flakyFailure timestamp="t" time="2.0" type="test failure">thread panicked</flakyFailure></testcase>
+               <testcase name="x::red" classname="a" time="1.0"><failure type="test failure"/>
+               <rerunFailure type="test failure"/></testcase>"#,
+        )
+        .unwrap();
+        let spec = |title: &str, status: &str| {
+            let results = json!([{"duration": 1000}]);
+            json!({"title": title, "tests": [{"status": status, "results": results}]})
+        };
+        let specs = [spec("opens", "flaky"), spec("shuts", "expected")];
+        let file = json!({"title": "run.spec.ts", "specs": specs});
+        fs::write(&json, json!({"suites": [file]}).to_string()).unwrap();
+        let mut all = of_nextest(&junit);
+        assert_eq!(flaky(&all), ["1 test", "  x::shaky"]);
+        all.extend(of_playwright(&json).unwrap());
+        assert_eq!(
+            flaky(&all),
+            ["2 tests", "  x::shaky", "  run.spec.ts › opens"]
+        );
+        assert_eq!(flaky(&[]), ["no test"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::{
-    e2e, install, lint,
+    e2e, found, install, lint,
     postgres::{Durability, Postgres, URL_VARIABLE},
     process, python, report, wire,
     workspace::Workspace,
@@ -82,12 +82,20 @@ pub fn run(workspace: Workspace, options: &Options) -> Result<()> {
     for stage in stages {
         let start = Instant::now();
         let result = stage.run(&workspace, options);
+        let found = found::take(&found::file(&workspace))?;
+        if !found.is_empty() {
+            heading("answered 500 or panicked");
+            for line in &found {
+                eprintln!("   {line}");
+            }
+        }
+        let result = found::judge(result, &found);
         results.push((stage, result, start.elapsed()));
         if process::interrupted() {
             break;
         }
     }
-    slowest_tests(&workspace)?;
+    timed_tests(&workspace)?;
     heading("steps");
     for (title, time) in process::take_steps() {
         eprintln!("   {:>12}  {title}", process::seconds(time));
@@ -122,7 +130,12 @@ fn heading(title: &str) {
 
 /// A report of an earlier run says nothing about this one.
 fn forget_reports(workspace: &Workspace) -> Result<()> {
-    for report in [junit(workspace), e2e::report(workspace)] {
+    let reports = [
+        junit(workspace),
+        e2e::report(workspace),
+        found::file(workspace),
+    ];
+    for report in reports {
         if report.exists() {
             fs::remove_file(report)?;
         }
@@ -130,14 +143,20 @@ fn forget_reports(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-fn slowest_tests(workspace: &Workspace) -> Result<()> {
+/// The tests that hide a race, and those that took longest.
+fn timed_tests(workspace: &Workspace) -> Result<()> {
     let mut tests = report::of_nextest(&junit(workspace));
     tests.extend(report::of_playwright(&e2e::report(workspace))?);
-    if !tests.is_empty() {
-        heading("slowest tests");
-        for line in report::slowest(tests) {
-            eprintln!("   {line}");
-        }
+    if tests.is_empty() {
+        return Ok(());
+    }
+    heading("passed at the second try");
+    for line in report::flaky(&tests) {
+        eprintln!("   {line}");
+    }
+    heading("slowest tests");
+    for line in report::slowest(tests) {
+        eprintln!("   {line}");
     }
     Ok(())
 }
@@ -178,7 +197,8 @@ fn rust(workspace: &Workspace, args: &[String]) -> Result<()> {
         process::run(
             runner(&["--features", "ssr"])
                 .args(args)
-                .env(URL_VARIABLE, &postgres.url),
+                .env(URL_VARIABLE, &postgres.url)
+                .env(found::VARIABLE, found::file(workspace)),
         )
     })?;
     if !args.is_empty() {

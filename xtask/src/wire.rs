@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::{
-    process, server,
+    found, process, server,
     venv::{Venv, Version},
     workspace::Workspace,
 };
@@ -21,6 +21,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
     process::step("requests made from /v1/openapi.json", || {
         let mut python = Command::new(venv.bin("python"));
         python.arg(sources.join("run.py")).args(args);
-        process::run(python.env("STEP47_BIN", &binary))
+        python.env("STEP47_BIN", &binary);
+        process::run(python.env(found::VARIABLE, found::file(workspace)))
     })
 }

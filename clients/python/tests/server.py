@@ -10,7 +10,9 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
+
+import found
 
 from step47 import Client, Refused
 from step47 import _calls as calls
@@ -42,14 +44,19 @@ def eventually(what: str, look: Callable[[], T | None]) -> T:
 class Server:
     """`step47 serve` on a free port."""
 
+    # Those that were started and not stopped.
+    running: ClassVar[list[Server]] = []
+
     def __init__(self) -> None:
         self.binary = os.environ.get("STEP47_BIN", "step47")
         self.folder = Path(tempfile.mkdtemp(prefix="step47-python-"))
         self.store = f"sqlite:{self.folder / 'step47.db'}"
+        self._looked = 0
         self.url = self._serve("127.0.0.1:0")
         self.token = self._token("agent")
         self.client = Client(self.url, self.token)
         self.operator = Client(self.url, self._token("operator"))
+        self.running.append(self)
 
     def _serve(self, listen: str) -> str:
         self._said = self.folder / "said"
@@ -101,7 +108,18 @@ class Server:
     def stop(self) -> None:
         """Ends the process and removes the store."""
         self.kill()
+        self.running.remove(self)
+        lines = self.found()
         shutil.rmtree(self.folder, ignore_errors=True)
+        assert not lines, lines
+
+    def found(self) -> list[str]:
+        """Panics and answers of 500 in what the server said since the last look. No test here makes a store fail."""
+        with (self.folder / "log").open(errors="replace") as log:
+            log.seek(self._looked)
+            text = log.read()
+            self._looked = log.tell()
+        return found.in_log(text)
 
     def status(self, run: str) -> str:
         return str(self.client.run(run)["status"])

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import found
 from server import clean, eventually
 
 BINARY = os.environ.get("STEP47_BIN", "step47")
@@ -46,4 +47,7 @@ def test_the_demos_graph_is_killed_in_a_node_and_goes_on_when_an_operator_says_s
         assert (charge["name"], charge["tries"]) == ("charge", 2), charge
     finally:
         demo.send_signal(signal.SIGTERM)
-        assert demo.wait(60) == 0, said.read_text()
+        ended, text = demo.wait(60), said.read_text()
+        found_in_log = found.in_log(text)
+        assert ended == 0, text
+        assert not found_in_log, text

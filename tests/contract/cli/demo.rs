@@ -1,25 +1,33 @@
 //! `step47 demo`, the first thing that a newcomer runs: it starts from nothing, tells its story and stops what it started.
 
 use std::{
+    fs::File,
     io::{BufRead as _, BufReader},
+    path::PathBuf,
     process::{Child, Stdio},
     sync::mpsc::channel,
     time::{Duration, Instant},
 };
 
-use crate::support::{Cli, block_on, eventually, signal};
+use crate::support::{Cli, block_on, eventually, found, signal};
 
 /// Its story has a lease that must run out.
 const STORY: Duration = Duration::from_secs(180);
 
-/// Ends with the test, however that ends: the demo then stops what it started.
-struct Demo(Child);
+/// Ends with the test, however that ends: the demo then stops what it started. With what it says on stderr.
+struct Demo(Child, PathBuf);
 
 impl Drop for Demo {
     fn drop(&mut self) {
         if let Ok(None) = self.0.try_wait() {
             signal(self.0.id(), "TERM");
         }
+        let found = found::in_log(&self.1, false);
+        found::keep(&found);
+        assert!(
+            found.is_empty() || std::thread::panicking(),
+            "the demo panicked or answered 500: {found:#?}"
+        );
     }
 }
 
@@ -27,7 +35,10 @@ impl Drop for Demo {
 fn the_demo_tells_its_story_from_an_empty_folder() {
     let cli = Cli::bare();
     let mut command = cli.command(&["demo", "--listen", "127.0.0.1:0", "--history", "20"]);
-    let mut demo = Demo(command.stdout(Stdio::piped()).spawn().expect("it starts"));
+    let log = cli.home().join("log");
+    command.stdout(Stdio::piped());
+    command.stderr(File::create(&log).expect("a file"));
+    let mut demo = Demo(command.spawn().expect("it starts"), log);
     let out = BufReader::new(demo.0.stdout.take().expect("its output"));
     let (told, lines) = channel();
     std::thread::spawn(move || {

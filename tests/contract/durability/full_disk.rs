@@ -53,6 +53,7 @@ fn said(server: &Server, words: &str) -> usize {
 fn a_disk_that_takes_no_writes_for_a_while_stops_nothing_for_good() {
     block_on(async {
         let server = Server::start(Engine::Sqlite).await;
+        server.may_fail();
         let api = server.api();
         let load = Load::start(api.clone(), 8);
         for round in 1..=rounds(2) {
@@ -78,6 +79,7 @@ fn a_full_disk_is_told_to_agents_operators_and_the_log_and_ends_by_itself() {
             return;
         };
         let mut server = Server::start_in(disk.path()).await;
+        server.may_fail();
         let api = server.api();
         let banner = "The disk is full: nothing can be saved now.";
         let load = Load::start(api.clone(), 4);
@@ -130,6 +132,7 @@ fn a_full_disk_is_told_to_agents_operators_and_the_log_and_ends_by_itself() {
 fn a_log_on_a_full_disk_stops_nothing() {
     block_on(async {
         let server = Server::start(Engine::Sqlite).await;
+        server.may_fail();
         let api = server.api();
         let agent = api.agent(json!({})).await;
         // No byte more, of the log neither.
@@ -148,6 +151,7 @@ fn a_log_on_a_full_disk_stops_nothing() {
 
 async fn a_database_that_is_read_only_for_a_while_stops_nothing_for_good(on: Engine) {
     let server = Server::start(on).await;
+    server.may_fail();
     let api = server.api();
     let load = Load::start(api.clone(), 8);
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'";

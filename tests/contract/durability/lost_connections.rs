@@ -5,6 +5,7 @@ use crate::support::{Engine, Server, on_postgres, rounds};
 
 async fn a_lost_database_connection_loses_no_acknowledged_commit(on: Engine) {
     let server = Server::start(on).await;
+    server.may_fail();
     let load = Load::start(server.api(), 16);
     for _ in 0..rounds(5) {
         load.goes_on(60).await;

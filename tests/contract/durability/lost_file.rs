@@ -39,6 +39,7 @@ async fn nothing_is_acknowledged(server: &Server, agent: &Agent) {
 fn a_deleted_store_acknowledges_nothing_more() {
     block_on(async {
         let server = Server::start(Engine::Sqlite).await;
+        server.may_fail();
         let agent = committed(&server, 5).await;
         fs::remove_file(server.store.file("")).expect("the store");
         nothing_is_acknowledged(&server, &agent).await;
@@ -50,6 +51,7 @@ fn a_deleted_store_acknowledges_nothing_more() {
 fn a_store_that_was_moved_away_goes_on_when_it_is_back() {
     block_on(async {
         let server = Server::start(Engine::Sqlite).await;
+        server.may_fail();
         let agent = committed(&server, 5).await;
         let elsewhere = server.store.file(".moved");
         fs::rename(server.store.file(""), &elsewhere).expect("moved");
@@ -67,6 +69,7 @@ fn a_store_that_was_moved_away_goes_on_when_it_is_back() {
 fn a_file_that_took_the_place_of_the_store_is_not_written_to() {
     block_on(async {
         let server = Server::start(Engine::Sqlite).await;
+        server.may_fail();
         let agent = committed(&server, 5).await;
         let copy = server.store.file(".copy");
         fs::copy(server.store.file(""), &copy).expect("a copy");
@@ -82,6 +85,7 @@ fn a_file_that_took_the_place_of_the_store_is_not_written_to() {
 fn a_link_in_the_place_of_the_store_acknowledges_nothing_more() {
     block_on(async {
         let server = Server::start(Engine::Sqlite).await;
+        server.may_fail();
         let agent = committed(&server, 5).await;
         let elsewhere = server.store.file(".real");
         fs::rename(server.store.file(""), &elsewhere).expect("moved");
@@ -100,6 +104,7 @@ fn a_link_on_the_way_to_the_store_that_leads_elsewhere_acknowledges_nothing_more
         fs::create_dir(&two).expect("a folder");
         std::os::unix::fs::symlink(&one, &current).expect("a link");
         let server = Server::start_in(&current).await;
+        server.may_fail();
         let agent = committed(&server, 5).await;
         let name = server.store.file("");
         let name = name.file_name().expect("a name");
@@ -128,6 +133,7 @@ fn a_file_that_is_no_store_keeps_its_mode() {
 /// What was acknowledged is in the open files; a server that ends in good order brings it home.
 async fn survives_the_loss_of(end: &str) {
     let mut server = Server::start(Engine::Sqlite).await;
+    server.may_fail();
     let agent = committed(&server, 5).await;
     fs::remove_file(server.store.file(end)).expect("the file");
     nothing_is_acknowledged(&server, &agent).await;
@@ -153,6 +159,7 @@ fn a_deleted_shm_loses_nothing_that_was_acknowledged() {
 fn a_truncated_shm_loses_nothing_that_was_acknowledged() {
     block_on(async {
         let mut server = Server::start(Engine::Sqlite).await;
+        server.may_fail();
         let load = Load::start(server.api(), 4);
         load.goes_on(30).await;
         let shm = server.store.file("-shm");

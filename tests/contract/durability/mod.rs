@@ -20,3 +20,5 @@ mod stopped_worker;
 mod two_servers;
 mod verifying;
 mod whole;
+
+pub use flips::behind;

@@ -46,6 +46,7 @@ pub struct Faults {
 impl Faults {
     pub async fn on(engine: Engine) -> Self {
         let server = Server::start_with(engine, SETTINGS).await;
+        server.may_fail();
         let logs = vec![server.log().to_owned()];
         Self { server, logs }
     }
