@@ -8,7 +8,9 @@ use serde::{
 use serde_json::{Value, json};
 use std::{collections::HashSet, sync::LazyLock, time::Duration};
 
-use super::{Agent, eventually, unique};
+use tokio::time::Instant;
+
+use super::{Agent, DEADLINE, pause, unique};
 
 static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     Client::builder()
@@ -77,18 +79,22 @@ impl Api {
     }
 
     pub async fn get(&self, path: &str) -> Answer {
-        let get = async || {
-            let request = self.request(Method::GET, path);
-            let request = request.header("accept", "application/json");
-            Answer::to(request, format!("GET {path}")).await
-        };
-        match self.patient {
-            false => get().await,
-            true => eventually("a read that is not put off", async || {
-                Some(get().await).filter(|answer| answer.status != 503)
-            })
-            .await,
+        // Not `eventually`: the future of a closure that borrows is not `Send` for every lifetime.
+        let end = Instant::now() + DEADLINE;
+        loop {
+            let answer = self.get_once(path).await;
+            if !self.patient || answer.status != 503 {
+                return answer;
+            }
+            assert!(Instant::now() < end, "GET {path}: still put off");
+            pause(20).await;
         }
+    }
+
+    async fn get_once(&self, path: &str) -> Answer {
+        let request = self.request(Method::GET, path);
+        let request = request.header("accept", "application/json");
+        Answer::to(request, format!("GET {path}")).await
     }
 
     pub async fn post(&self, path: &str, body: Value) -> Answer {

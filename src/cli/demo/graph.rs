@@ -118,7 +118,8 @@ impl Story<'_> {
             look_again(deadline, BILLING.agent).await?;
         }
         let id = self.children.kill(process).await?;
-        let news = format!("killed (kill -9 {id}) inside its node charge; its lease runs out in {TTL} s");
+        let news =
+            format!("killed (kill -9 {id}) inside its node charge; its lease runs out in {TTL} s");
         say(BILLING.agent, &news);
         Ok(part)
     }

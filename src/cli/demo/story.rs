@@ -95,7 +95,10 @@ impl Story<'_> {
         }
         match graph {
             Ok(graph) => others.extend(self.bill(&graph).await?),
-            Err(why) => say("langgraph-billing", &format!("left out: {why} (see --python)")),
+            Err(why) => say(
+                "langgraph-billing",
+                &format!("left out: {why} (see --python)"),
+            ),
         }
         for part in &others {
             self.until_there(part).await?;

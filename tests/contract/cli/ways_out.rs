@@ -157,7 +157,8 @@ async fn a_step_is_shown_with_its_input_and_its_error(on: Engine) {
     let agent = api.agent(json!({})).await;
     let sent = json!({"input": {"order": "o-1"}});
     agent.begin("draft", sent).await.is(200);
-    let failed = json!({"error": {"kind": "Rejected", "message": "no such order"}, "retryable": false});
+    let failed =
+        json!({"error": {"kind": "Rejected", "message": "no such order"}, "retryable": false});
     agent.fail(1, 1, failed).await.is(200);
     let show = ["show", &agent.run, "--step", "1"];
     let said = Cli::of(&api).says(&show).await;
