@@ -20,7 +20,8 @@ pub enum Error {
     /// The request breaks a rule, and what is named stays written nevertheless: no other refusal keeps anything.
     #[error("{1}")]
     RefusedBut(KeptByRefusal, Problem),
-    /// What a command was prepared from has changed: it has to be prepared again.
+    /// What a command was prepared from has changed, or it met something long that has to be read before the transaction: it
+    /// has to be prepared again.
     #[error("the run changed while the request was checked: send it again")]
     Outdated,
     /// Nothing can be written, whoever asks: a full disk, a lost file.

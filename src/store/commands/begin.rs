@@ -1,5 +1,8 @@
 //! An agent begins a step: the intent is recorded before the work.
 
+mod at_hand;
+mod brings;
+
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
@@ -10,10 +13,7 @@ use crate::{
     domain::{
         Code, DecisionKind, Epoch, EventKind, Outcome, Problem, Recovery, RunId, StepStatus,
         rules::begin::{self, Asked, BeginOutcome},
-        wire::{
-            json::is_long,
-            protocol::{BeginAnswer, NextStep},
-        },
+        wire::protocol::{BeginAnswer, NextStep},
     },
     store::{
         Error, Store,
@@ -23,12 +23,16 @@ use crate::{
         writer::Command,
     },
 };
+pub use at_hand::AtHand;
+use at_hand::Recorded;
+pub use brings::Brings;
 
 pub struct Begin {
     run: RunId,
     epoch: Epoch,
     step: NextStep,
     brings: OnceLock<Brings>,
+    at_hand: AtHand,
 }
 
 impl Begin {
@@ -38,6 +42,7 @@ impl Begin {
             epoch,
             step,
             brings: OnceLock::new(),
+            at_hand: AtHand::default(),
         }
     }
 
@@ -46,45 +51,25 @@ impl Begin {
     }
 }
 
-/// What a step brings that may be large, as it is written.
-pub struct Brings {
-    input: Content,
-    gate: Option<String>,
-}
-
-impl Brings {
-    pub fn of(step: &NextStep) -> Self {
-        Self {
-            input: Content::of(&step.input),
-            gate: step.gate.as_ref().map(step::gate::stored),
-        }
-    }
-
-    /// Whether the step brings so many bytes.
-    pub fn are_long(step: &NextStep, bytes: usize) -> bool {
-        let context = step.gate.as_ref().and_then(|gate| gate.context.as_ref());
-        is_long(&step.input, bytes) || context.is_some_and(|it| is_long(it, bytes))
-    }
-}
-
 #[async_trait]
 impl Command for Begin {
     type Answer = BeginAnswer;
 
-    async fn prepare(&mut self, _: &Store) -> Result<(), Error> {
+    async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
         if Brings::are_long(&self.step, LONG) {
             aside(|| self.brings()).await;
         }
-        Ok(())
+        self.at_hand.prepare(store, &self.run).await
     }
 
     fn heavy(&self) -> bool {
-        Brings::are_long(&self.step, HEAVY)
+        Brings::are_long(&self.step, HEAVY) || self.at_hand.is_heavy()
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<BeginAnswer, Error> {
         let mut run = holding(tx, &self.run, self.epoch).await?;
-        let answer = begin(tx, &mut run, &self.step, self.brings()).await??;
+        let brings = (self.brings(), &self.at_hand);
+        let answer = begin(tx, &mut run, &self.step, brings).await??;
         renew(tx, &mut run);
         tx.save(&run);
         Ok(answer)
@@ -97,7 +82,7 @@ pub async fn begin(
     tx: &mut Tx,
     run: &mut RunRow,
     step: &NextStep,
-    brings: &Brings,
+    (brings, at_hand): (&Brings, &AtHand),
 ) -> Result<Result<BeginAnswer, Problem>, Error> {
     let known = StepRow::by_key(tx.conn(), &run.id, &step.key).await?;
     let asked = Asked {
@@ -119,30 +104,27 @@ pub async fn begin(
         );
         return Ok(Err(Problem::new(Code::KeyConflict, detail)));
     }
+    let recorded = match &known {
+        Some(known) => at_hand.recorded(tx.conn(), known, decided).await?,
+        None => Recorded::default(),
+    };
     register(tx, run, &step.refs).await?;
     let answer = match (decided, known) {
-        (begin::Begin::Attempt(outcome), None) => first(tx, run, step, brings, outcome).await,
+        (begin::Begin::Attempt(outcome), None) => first(tx, run, step, brings, outcome).await?,
         (begin::Begin::Attempt(outcome), Some(known)) => {
-            again(tx, run, (step, brings), known, (outcome, drift)).await
+            again(tx, run, (step, brings), known, (outcome, drift)).await?
         }
-        (begin::Begin::Again(outcome), Some(known)) => {
-            let partial = match known.attempts {
-                1 => None,
-                _ => AttemptRow::last_partial(tx.conn(), &run.id, known.seq).await?,
-            };
-            Ok(BeginAnswer {
-                partial,
-                drift,
-                ..told(run, &known, outcome)
-            })
-        }
+        (begin::Begin::Again(outcome), Some(known)) => BeginAnswer {
+            drift,
+            ..told(run, &known, outcome)
+        },
         (begin::Begin::Recorded(outcome), Some(known)) => {
-            recorded(tx, run, known, outcome, drift).await
+            replayed(tx, run, known, outcome, drift).await?
         }
         (begin::Begin::Again(_) | begin::Begin::Recorded(_), None)
-        | (begin::Begin::Conflict, _) => Ok(stopped(run)),
+        | (begin::Begin::Conflict, _) => stopped(run),
     };
-    answer.map(Ok)
+    Ok(Ok(recorded.put_into(answer)))
 }
 
 /// Pause or cancel was asked: nothing began, and there is no step yet.
@@ -274,7 +256,6 @@ async fn again(
     mut step: StepRow,
     (outcome, drift): (BeginOutcome, bool),
 ) -> Result<BeginAnswer, Error> {
-    let partial = AttemptRow::last_partial(tx.conn(), &run.id, step.seq).await?;
     step.attempts += 1;
     step.status = StepStatus::Running;
     step.told = outcome;
@@ -300,7 +281,6 @@ async fn again(
         );
     }
     Ok(BeginAnswer {
-        partial,
         drift,
         ..told(run, &step, outcome)
     })
@@ -353,8 +333,8 @@ async fn attempt(
     Ok(())
 }
 
-/// Answers with what is recorded of a settled step; no attempt begins.
-async fn recorded(
+/// Answers from the checkpoint of a step; no attempt begins. The caller puts in what the step has recorded.
+async fn replayed(
     tx: &mut Tx,
     run: &mut RunRow,
     step: StepRow,
@@ -370,7 +350,6 @@ async fn recorded(
     if outcome == BeginOutcome::Stop {
         return Ok(base);
     }
-    let content = step.content(tx.conn(), &run.id).await?;
     if outcome == BeginOutcome::Given {
         let (attempt, place) = ((step.seq, step.attempts), (run.epoch, run.snapshot));
         AttemptRow::heard(tx.conn(), &run.id, attempt, place).await?;
@@ -387,8 +366,6 @@ async fn recorded(
     Ok(BeginAnswer {
         attempt: Some(step.attempts),
         idempotency_key: Some(step.provider_key(&run.id)),
-        result: settled.then(|| content.result.unwrap_or_default()),
-        error: content.error.filter(|_| outcome == BeginOutcome::Failed),
         decision: step.decision.filter(|_| settled),
         snapshot: step.snapshot.filter(|_| settled),
         drift: drift && settled,

@@ -1,12 +1,12 @@
 //! An agent commits a step: its result and the new state, in one transaction with the event.
 
 use async_trait::async_trait;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::OnceLock;
 
 use super::{
     HEAVY,
-    begin::{Brings, begin},
+    begin::{AtHand, Brings, begin},
     holds,
     new_state::{self, Ahead, NewState},
     renew, tagged,
@@ -16,9 +16,10 @@ use crate::{
     domain::{
         Code, EventKind, Hash, Outcome, Problem, RunId, StepStatus,
         nouns::attempt::Evidence,
+        rules::begin::BeginOutcome,
         wire::{
             json::is_long,
-            protocol::{CommitAnswer, CommitStep, NextAnswer},
+            protocol::{BeginAnswer, CommitAnswer, CommitStep, NextAnswer},
         },
     },
     store::{
@@ -40,6 +41,8 @@ pub struct Commit {
     body: CommitStep,
     ready: OnceLock<Ready>,
     ahead: Option<Ahead>,
+    /// Of the fused `next`.
+    at_hand: AtHand,
 }
 
 /// What a commit brings, as it is compared and written.
@@ -72,6 +75,7 @@ impl Command for Commit {
     type Answer = CommitAnswer;
 
     async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
+        self.at_hand.prepare(store, &self.run).await?;
         let ready = match self.brings(LONG) {
             true => aside(|| self.ready()).await,
             false => return self.ready().state.warm(store, &self.run).await,
@@ -81,7 +85,7 @@ impl Command for Commit {
     }
 
     fn heavy(&self) -> bool {
-        self.brings(HEAVY)
+        self.brings(HEAVY) || self.at_hand.is_heavy()
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<CommitAnswer, Error> {
@@ -138,6 +142,7 @@ impl Commit {
             body,
             ready: OnceLock::new(),
             ahead: None,
+            at_hand: AtHand::default(),
         }
     }
 
@@ -219,12 +224,15 @@ impl Commit {
         );
         let next = match self.body.next.as_ref().zip(ready.next.as_ref()) {
             None => None,
-            Some((next, brings)) => Some(match begin(tx, run, next, brings).await? {
-                Ok(begun) => NextAnswer::Begun(Box::new(begun)),
-                Err(problem) => NextAnswer::Refused { code: problem.code },
-            }),
+            Some((next, brings)) => {
+                let begun = begin(tx, run, next, (brings, &self.at_hand)).await?;
+                Some(match begun {
+                    Ok(begun) => NextAnswer::Begun(Box::new(begun)),
+                    Err(problem) => NextAnswer::Refused { code: problem.code },
+                })
+            }
         };
-        let answer = CommitAnswer {
+        let mut answer = CommitAnswer {
             snapshot: step.snapshot.unwrap_or(0),
             hash: run.hash,
             signal: run.signal,
@@ -235,7 +243,7 @@ impl Commit {
         attempt.heartbeat_at = run.heartbeat_at;
         attempt.body = Some(body);
         attempt.usage = self.body.usage;
-        attempt.answer = Some(serde_json::to_value(lean(&answer)).map_err(Error::damaged)?);
+        attempt.answer = Some(kept(&mut answer)?);
         tx.later(&run.id, &attempt::END, attempt.ended(None));
         Ok(answer)
     }
@@ -245,16 +253,12 @@ impl Commit {
             .answer
             .ok_or_else(|| Error::damaged("a commit without its answer"))?;
         let mut answer: CommitAnswer = serde_json::from_value(stored).map_err(Error::damaged)?;
-        if let Some(NextAnswer::Begun(next)) = &mut answer.next
-            && next.snapshot.is_some()
+        if let Some(next) = replayed(&mut answer)
+            && next.result.is_none()
             && let Some(step) = StepRow::load(tx.conn(), &self.run, next.seq).await?
         {
-            next.result = Some(
-                step.content(tx.conn(), &self.run)
-                    .await?
-                    .result
-                    .unwrap_or_default(),
-            );
+            let result = self.at_hand.result(tx.conn(), &self.run, step.seq).await?;
+            next.result = Some(result.unwrap_or_default());
         }
         Ok(answer)
     }
@@ -286,13 +290,24 @@ impl Commit {
     }
 }
 
-/// The answer as it is kept for a repeat: a replayed result is read again from its own step.
-fn lean(answer: &CommitAnswer) -> CommitAnswer {
-    let mut lean = answer.clone();
-    if let Some(NextAnswer::Begun(next)) = &mut lean.next
-        && next.snapshot.is_some()
-    {
-        next.result = None;
+/// The answer as it is kept for a repeat: a replayed result is read again from its own step. It is put aside meanwhile, not
+/// copied: it may be megabytes.
+fn kept(answer: &mut CommitAnswer) -> Result<Value, Error> {
+    let result = replayed(answer).and_then(|next| next.result.take());
+    let kept = serde_json::to_value(&*answer).map_err(Error::damaged);
+    if let Some(next) = replayed(answer) {
+        next.result = result;
     }
-    lean
+    kept
+}
+
+/// The fused `next`, if it was answered with the result that its step has recorded.
+fn replayed(answer: &mut CommitAnswer) -> Option<&mut BeginAnswer> {
+    match &mut answer.next {
+        Some(NextAnswer::Begun(next)) => {
+            let recorded = matches!(next.outcome, BeginOutcome::Replay | BeginOutcome::Given);
+            recorded.then_some(&mut **next)
+        }
+        _ => None,
+    }
 }

@@ -1,5 +1,9 @@
 //! The table `attempts`.
 
+mod partial;
+
+pub use partial::StoredPartial;
+
 use serde_json::Value;
 
 use super::{
@@ -181,18 +185,6 @@ impl AttemptRow {
         let params = params![run.as_str(), self.seq, self.attempt, sealed(evidence)];
         conn.execute(sql, params).await?;
         Ok(())
-    }
-
-    /// The newest partial result of the step's attempts.
-    pub async fn last_partial(
-        conn: &mut dyn Connection,
-        run: &RunId,
-        seq: i64,
-    ) -> Result<Option<Value>, Error> {
-        let sql = "SELECT partial FROM attempts WHERE run = $1 AND seq = $2 AND partial IS NOT NULL \
-             ORDER BY attempt DESC LIMIT 1";
-        let row = conn.fetch_one(sql, params![run.as_str(), seq]).await?;
-        Ok(row.map(|mut row| row.opt_sealed()).transpose()?.flatten())
     }
 
     /// The newest attempts at a step with all that is known of them, oldest first.

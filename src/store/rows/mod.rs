@@ -5,6 +5,7 @@ pub(super) mod attempt;
 pub(super) mod audited;
 pub(super) mod decision;
 pub(super) mod event;
+mod glance;
 pub(super) mod lease;
 pub(super) mod log_line;
 pub(super) mod reference;
@@ -20,11 +21,12 @@ pub(super) mod token;
 pub(super) mod user;
 
 pub use announced::Announcements;
-pub use attempt::AttemptRow;
+pub use attempt::{AttemptRow, StoredPartial};
+pub use glance::Glance;
 pub use log_line::{append_log, read_log};
 pub(super) use run::run_columns;
 pub use run::{NewRun, Opened, RunContent, RunRow, StoredContent};
-pub use step::StepRow;
+pub use step::{StepRow, StoredResult};
 pub(super) use step::{step_columns, steps};
 
 use serde::Serialize;

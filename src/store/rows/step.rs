@@ -3,9 +3,11 @@
 mod find;
 pub(in crate::store) mod gate;
 mod listed;
+mod result;
 mod write;
 
 pub(in crate::store) use find::steps;
+pub use result::StoredResult;
 pub use write::{INSERT, SETTLE};
 
 use serde_json::Value;
@@ -118,13 +120,10 @@ impl StepRow {
         let row = conn.fetch_one(sql, params![run.as_str(), self.seq]).await?;
         let mut row = row.ok_or_else(|| Error::damaged("a step vanished"))?;
         let input: Value = row.json()?;
-        let (result, result_hash) = (row.opt_json::<Value>()?, row.opt_hash()?);
-        let place = |what| Error::damaged(format!("the {what} of step {} of run {run}", self.seq));
-        if result.as_ref().map(Hash::of) != result_hash {
-            return Err(place("result"));
-        }
+        let result = StoredResult::read(&mut row)?.open(run, self.seq)?;
         if Hash::of(&input) != self.input_hash {
-            return Err(place("input"));
+            let place = format!("the input of step {} of run {run}", self.seq);
+            return Err(Error::damaged(place));
         }
         Ok(StepContent {
             input,

@@ -116,6 +116,25 @@ async fn a_flipped_bit_in_a_result_is_never_served(on: Engine) {
     is_noticed(&agent.begin("one", json!({})).await, &marker);
 }
 
+/// A long result is read before the transaction, and its damage refuses the begin, or the commit around it, all the same.
+async fn a_flipped_bit_in_a_long_result_is_never_replayed(on: Engine) {
+    let mut server = Server::start(on).await;
+    let marker = marker();
+    let agent = server.api().agent(json!({})).await;
+    let long = json!({"receipt": marker, "lines": vec![json!([]); 100_000]});
+    agent.does("one", json!({"result": long})).await;
+    agent.executes("two", json!({})).await;
+    tamper(&mut server, &marker).await;
+    let agent = agent.through(&server.api());
+    let events = agent.api.events(0, Some(&agent.run)).await;
+    is_noticed(&agent.begin("one", json!({})).await, &marker);
+    let next = json!({"key": "one", "name": "one"});
+    let body = json!({"state": {"n": 1}, "next": next});
+    is_noticed(&agent.commit(2, 1, body).await, &marker);
+    assert_eq!(agent.api.events(0, Some(&agent.run)).await, events);
+    agent.commit(2, 1, json!({"state": {"n": 1}})).await.is(200);
+}
+
 async fn a_flipped_bit_in_an_error_is_never_served(on: Engine) {
     let mut server = Server::start(on).await;
     let marker = marker();
@@ -197,6 +216,7 @@ both_engines!(
     a_broken_state_is_never_handed_to_a_worker,
     a_broken_state_is_never_built_upon,
     a_flipped_bit_in_a_result_is_never_served,
+    a_flipped_bit_in_a_long_result_is_never_replayed,
     a_flipped_bit_in_an_error_is_never_served,
     a_flipped_bit_in_a_runs_outcome_is_never_served,
     a_flipped_bit_in_an_event_is_never_served,
