@@ -1,4 +1,10 @@
 //! Pages that load side by side: each is whole, and each is its own reader's and its own run's.
+//!
+//! There is no CSRF token to mix up: whether a change comes from our own pages is told by its `Origin` and
+//! `Sec-Fetch-Site` alone (see `access` and `server/auth/origin`). What a page carries for its reader alone is the name in
+//! its bar, the nonce of its scripts, and the secret that a posted form made.
+
+mod wanted;
 
 use reqwest::{Method, redirect::Policy};
 use serde_json::json;
@@ -10,6 +16,7 @@ use std::{
     },
 };
 
+use self::wanted::{KINDS, RUNS, Wanted, guest, marker, runs, wanted};
 use crate::support::{Api, Engine, Server, campaigns, rounds, run, together};
 
 /// Loaded at the same time.
@@ -24,9 +31,9 @@ struct Person {
 }
 
 impl Person {
-    /// Spends the one-time link of a new operator.
-    async fn sign_in(server: &Server, name: &'static str) -> Self {
-        let change = json!({"change": {"change": "add_user", "name": name, "role": "operator"}});
+    /// Spends the one-time link of a new person.
+    async fn sign_in(server: &Server, name: &'static str, role: &str) -> Self {
+        let change = json!({"change": {"change": "add_user", "name": name, "role": role}});
         let added = server
             .api()
             .post("/api/access/change", change)
@@ -58,131 +65,23 @@ impl Person {
     }
 }
 
-/// What one page must show.
-struct Wanted {
-    path: String,
-    status: u16,
-    title: String,
-    /// The one run it is about; it names no other.
-    about: Option<usize>,
-    /// Whether the reader's name stands in its bar.
-    named: bool,
-}
-
-/// A name that stands in everything that belongs to one run.
-fn marker(run: usize) -> String {
-    format!("mark{run:02}x")
-}
-
-fn id(run: usize) -> String {
-    format!("{}-run", marker(run))
-}
-
-const RUNS: usize = 10;
-
-/// Runs in every state, each with its own marker in its id, title, steps, state and question. Their agent is one: every page
-/// knows which agents there are.
-async fn runs(api: &Api) {
-    for n in 0..RUNS {
-        let mark = marker(n);
-        let agent = api
-            .agent(json!({
-                "id": id(n), "agent": "marked", "title": format!("{mark} <title>"),
-                "state": {"of": format!("{mark}-state"), "list": [1, 2, 3]},
-            }))
-            .await;
-        let patch = json!([{"op": "add", "path": "/more", "value": format!("{mark}-more")}]);
-        agent
-            .does(&format!("{mark}-one"), json!({"patch": patch}))
-            .await;
-        let second = format!("{mark}-two");
-        match n % 5 {
-            0 => {
-                agent
-                    .executes(
-                        &second,
-                        json!({"effect": {"target": format!("{mark}-effect")}}),
-                    )
-                    .await;
-                agent.release(json!({})).await.is(200);
-            }
-            1 => {
-                let seq = agent.executes(&second, json!({})).await;
-                let error = json!({"kind": "Broken", "message": format!("{mark}-error")});
-                let body = json!({"error": error, "retryable": false});
-                agent.fail(seq, 1, body).await.is(200);
-            }
-            2 => {
-                let gate = json!({"title": format!("{mark}-question?")});
-                agent
-                    .begin(&second, json!({"kind": "gate", "gate": gate}))
-                    .await
-                    .is(200);
-            }
-            3 => {
-                agent.finish(json!({})).await.is(200);
-            }
-            _ => {
-                agent.executes(&second, json!({})).await;
-            }
-        }
-    }
-}
-
-/// The kinds of pages there are, and what each must show; `n` picks one.
-fn wanted(n: usize) -> Wanted {
-    const KINDS: usize = 17;
-    let about = n / KINDS % RUNS;
-    let (mark, id) = (marker(about), id(about));
-    let named = format!("{mark} &lt;title>");
-    let of = |path: String, title: String| Wanted {
-        path,
-        status: 200,
-        title,
-        about: Some(about),
-        named: true,
-    };
-    let plain = |path: &str, title: &str| Wanted {
-        path: path.to_owned(),
-        status: 200,
-        title: title.to_owned(),
-        about: None,
-        named: true,
-    };
-    match n % KINDS {
-        0 => of(format!("/runs/{id}"), named),
-        1 => of(format!("/runs/{id}?step=1&tab=state"), named),
-        2 => of(format!("/runs/{id}?ask=resume"), named),
-        3 => of(format!("/runs/{id}?step=1&tab=diff"), named),
-        4 => of(format!("/runs/{id}/diff"), "Snapshot 0 → 1".into()),
-        5 => of(format!("/runs/{id}/resume"), format!("Resume {named}")),
-        6 => of(format!("/runs/{id}/edit"), format!("Edit {named}")),
-        7 => of(format!("/runs/{id}/edit?path=/of"), format!("Edit {named}")),
-        8 => plain("/", "Runs"),
-        9 => plain("/?status=crashed", "Runs"),
-        10 => plain("/?view=needs", "Runs"),
-        11 => plain("/inbox", "Inbox"),
-        12 => plain("/audit", "Audit"),
-        13 => plain("/workers", "Workers"),
-        14 => plain("/settings", "Settings"),
-        15 => Wanted {
-            status: 404,
-            ..match about % 2 {
-                0 => plain("/nowhere", "Not found"),
-                _ => plain("/runs/no-such-run", "No such run"),
-            }
-        },
-        _ => Wanted {
-            named: false,
-            ..plain("/signin", "Sign in")
-        },
-    }
-}
-
 fn between<'a>(text: &'a str, open: &str, close: &str) -> Vec<&'a str> {
     let parts = text.split(open).skip(1);
     parts
         .filter_map(|part| part.split_once(close).map(|(inner, _)| inner))
+        .collect()
+}
+
+/// The sign-in links on a page, each once: it stands in the field to copy it from, and in the data that the field is
+/// made of again in the browser.
+fn links(html: &str) -> HashSet<&str> {
+    let starts = html.split("/signin?token=").skip(1);
+    let is_secret = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    starts
+        .map(|rest| {
+            let end = rest.find(|c| !is_secret(c)).unwrap_or(rest.len());
+            &rest[..end]
+        })
         .collect()
 }
 
@@ -219,14 +118,26 @@ fn wrong(
     if nonces.len() != 1 || used.is_empty() || used.iter().any(|it| *it != nonces[0]) {
         return Some(format!("nonces {nonces:?}, used {used:?}"));
     }
-    if let Some(about) = wanted.about {
-        if !html.contains(&marker(about)) {
-            return Some("its own run is missing".into());
+    for run in 0..RUNS {
+        let (must, shown) = (wanted.runs.contains(&run), html.contains(&marker(run)));
+        if must && !shown {
+            return Some(format!("run {run} is missing"));
         }
-        let other = (0..RUNS).find(|n| *n != about && html.contains(&marker(*n)));
-        if let Some(other) = other {
-            return Some(format!("run {other} shows up"));
+        if shown && !must && !wanted.others.contains(&run) {
+            return Some(format!("run {run} shows up"));
         }
+    }
+    let given = between(html, "class=\"given\"", "</bdi>");
+    let given: Vec<_> = given
+        .iter()
+        .filter_map(|it| it.rsplit("<bdi>").next()?.split('<').next())
+        .collect();
+    let asked: Vec<_> = wanted.link_for.iter().map(String::as_str).collect();
+    if given != asked {
+        return Some(format!("links of {given:?} are shown"));
+    }
+    if links(html).len() != asked.len() {
+        return Some(format!("{} links are shown", links(html).len()));
     }
     (!html.trim_end().ends_with("</html>") && !html.contains("</html>")).then(|| "cut off".into())
 }
@@ -235,14 +146,19 @@ async fn pages_that_load_at_once_are_each_their_own(on: Engine) {
     let server = Server::start(on).await;
     let api = server.api();
     runs(&api).await;
+    for n in 0..RUNS {
+        let change = json!({"change": "add_user", "name": guest(n), "role": "viewer"});
+        let body = json!({"change": change});
+        api.post("/api/access/change", body).await.is(200);
+    }
     let people = [
-        Person::sign_in(&server, "person-ana").await,
-        Person::sign_in(&server, "person-ben").await,
+        Person::sign_in(&server, "person-ana", "operator").await,
+        Person::sign_in(&server, "person-ben", "admin").await,
     ];
     let writing = Arc::new(AtomicBool::new(true));
     let writer = tokio::spawn(write(api.clone(), writing.clone()));
     let pages = match rounds(1) {
-        1 => 204,
+        1 => 12 * KINDS,
         _ => 20_000,
     };
     let next = Arc::new(AtomicUsize::new(0));
@@ -257,8 +173,22 @@ async fn pages_that_load_at_once_are_each_their_own(on: Engine) {
                 if n >= pages {
                     return failures;
                 }
-                let (wanted, reader) = (wanted(n), &people[n % people.len()]);
-                let request = reader.api.request(Method::GET, &wanted.path);
+                let wanted = wanted(n);
+                let form = wanted.form();
+                // Links are made by an admin.
+                let reader = match &form {
+                    Some(_) => &people[1],
+                    None => &people[n % people.len()],
+                };
+                let request = match form {
+                    Some(form) => {
+                        let request = reader.api.request(Method::POST, &wanted.path);
+                        let kind = "application/x-www-form-urlencoded";
+                        let request = request.header("content-type", kind);
+                        request.header("sec-fetch-site", "same-origin").body(form)
+                    }
+                    None => reader.api.request(Method::GET, &wanted.path),
+                };
                 let request = request
                     .header("accept", "text/html")
                     .header("cookie", &reader.cookie);
@@ -277,6 +207,10 @@ async fn pages_that_load_at_once_are_each_their_own(on: Engine) {
                 let again = !seen.lock().unwrap().insert(policy.clone());
                 let said = wrong(&wanted, reader, status, &policy, &html);
                 let said = said.or_else(|| again.then(|| "a nonce twice".into()));
+                let known = links(&html)
+                    .into_iter()
+                    .any(|link| !seen.lock().unwrap().insert(link.to_owned()));
+                let said = said.or_else(|| known.then(|| "another page's link".into()));
                 failures.extend(said.map(|said| format!("{}: {said}", wanted.path)));
                 failures.extend(told(reader).await);
             }

@@ -35,15 +35,20 @@ fn limit(pid: u32, bytes: &str) {
     assert!(limited.success(), "prlimit --fsize={bytes}: of {pid}");
 }
 
-/// A file system of 16 MiB in memory.
+/// A small file system in memory.
 pub struct SmallDisk(TempDir);
 
 impl SmallDisk {
-    /// Nothing where file systems may not be mounted, which takes root.
+    /// Of 16 MiB; nothing where file systems may not be mounted, which takes root.
     pub fn mount() -> Option<Self> {
+        Self::of(16)
+    }
+
+    /// Of so many MiB.
+    pub fn of(mib: usize) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=16m", "step47-test"])
+            .args(["-t", "tmpfs", "-o", &format!("size={mib}m"), "step47-test"])
             .arg(folder.path())
             .output();
         match mounted {
@@ -66,7 +71,11 @@ impl SmallDisk {
     /// To the last byte.
     pub fn fill(&self) {
         let mut file = File::create(self.ballast()).expect("a file");
-        while file.write_all(&[7; 4096]).is_ok() {}
+        // Large pieces first, because the disk may have gigabytes; small ones for what they leave.
+        for piece in [1 << 20, 4096] {
+            let piece = vec![7u8; piece];
+            while file.write_all(&piece).is_ok() {}
+        }
     }
 
     pub fn free(&self) {

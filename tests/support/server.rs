@@ -152,8 +152,14 @@ impl Server {
 
     /// With an embedded store in this folder.
     pub async fn start_in(folder: &Path) -> Self {
+        Self::start_in_with(folder, "").await
+    }
+
+    /// The same, with these lines in the section `[step47]` of its settings.
+    pub async fn start_in_with(folder: &Path, settings: &str) -> Self {
         let store = Store::embedded_in(folder).await;
         let store = store.unwrap_or_else(|e| panic!("{e}"));
+        self::settings(store.dir.path(), settings).expect("settings");
         Self::on(Arc::new(store), Until::Here)
             .await
             .unwrap_or_else(|e| panic!("{e}"))

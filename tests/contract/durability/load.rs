@@ -1,9 +1,12 @@
 //! Agents that work on while the server goes away and comes back, and write down what was acknowledged.
 
 use serde_json::{Value, json};
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 use tokio::{sync::watch, task::JoinHandle, time::Instant};
 
@@ -41,6 +44,12 @@ pub struct Load {
 
 impl Load {
     pub fn start(api: Api, agents: usize) -> Self {
+        Self::paced(api, agents, Duration::ZERO)
+    }
+
+    /// Agents that think for so long between two steps: a long campaign must not be a benchmark of commits, all of
+    /// which are read back at its end.
+    pub fn paced(api: Api, agents: usize, thinks: Duration) -> Self {
         let (door, way) = watch::channel(api);
         let stop = Arc::new(AtomicBool::new(false));
         let count = Arc::new(AtomicUsize::new(0));
@@ -53,7 +62,7 @@ impl Load {
                     worst: worst.clone(),
                     refused: refused.clone(),
                 };
-                tokio::spawn(work(i, way, stop.clone(), count.clone()))
+                tokio::spawn(work((i, thinks), way, stop.clone(), count.clone()))
             })
             .collect();
         Self {
@@ -137,7 +146,7 @@ async fn send(way: &Way, path: &str, body: &Value) -> Value {
 
 /// One agent: its own run, one lease for all its life, step after step. Each writes its state in another way.
 async fn work(
-    i: usize,
+    (i, thinks): (usize, Duration),
     way: Way,
     stop: Arc<AtomicBool>,
     count: Arc<AtomicUsize>,
@@ -181,6 +190,9 @@ async fn work(
             commit,
         });
         count.fetch_add(1, Ordering::SeqCst);
+        if !thinks.is_zero() {
+            tokio::time::sleep(thinks).await;
+        }
     }
     done
 }

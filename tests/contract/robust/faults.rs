@@ -1,54 +1,52 @@
 //! What is done to the server on purpose, and how it is undone.
 
-use std::{path::PathBuf, process::Command};
+use serde_json::json;
+use std::{fs, path::PathBuf, process::Command};
 
-use super::Size;
-use crate::support::{Engine, Server, disk, eventually};
+use super::{Size, schedule::Fault};
+use crate::support::{Answer, DEADLINE, Engine, Server, disk, disk::SmallDisk, eventually};
 
 /// A script that kills PostgreSQL and starts it again; `cargo xtask torture` names it.
 const CRASH: &str = "STEP47_TEST_POSTGRES_CRASH";
-/// Half-sent requests are cut off soon, so that many come and go while the campaign lasts.
-const SETTINGS: &str = "connections.header_ms = 2000\nconnections.body_ms = 3000";
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fault {
-    /// SIGKILL, and a new process.
-    Kill,
-    /// No room for another byte, then room again.
-    FullDisk,
-    /// PostgreSQL killed and started again, or all of its connections cut.
-    LostDatabase,
-}
-
-impl Fault {
-    /// All faults of a campaign that this engine can meet, kinds spread evenly.
-    pub fn mixed(on: Engine, size: &Size) -> Vec<Self> {
-        let own = match on {
-            Engine::Sqlite => (Self::FullDisk, size.full_disks),
-            Engine::Postgres => (Self::LostDatabase, size.lost_databases),
-        };
-        let mut placed: Vec<(f64, Self)> = Vec::new();
-        for (fault, count) in [(Self::Kill, size.kills), own] {
-            placed.extend((0..count).map(|n| ((n as f64 + 0.5) / count as f64, fault)));
-        }
-        placed.sort_by(|a, b| a.0.total_cmp(&b.0));
-        placed.into_iter().map(|(_, fault)| fault).collect()
-    }
-}
+/// Half-sent requests are cut off soon, so that many come and go while the campaign lasts, and a deploy does not wait
+/// for bodies that never end.
+const SETTINGS: &str =
+    "connections.header_ms = 2000\nconnections.body_ms = 3000\nconnections.shutdown_ms = 4000";
+/// What a store that may still write into room it has already is filled up with.
+const PAD: usize = 4 << 20;
 
 /// The server that everything happens to.
 pub struct Faults {
     pub server: Server,
     /// What each of its processes said.
     logs: Vec<PathBuf>,
+    /// The disk of an embedded store, where one may be mounted. After the server, which is gone when its disk is.
+    disk: Option<SmallDisk>,
 }
 
 impl Faults {
-    pub async fn on(engine: Engine) -> Self {
-        let server = Server::start_with(engine, SETTINGS).await;
+    pub async fn on(engine: Engine, size: &Size) -> Self {
+        let disk = match engine {
+            Engine::Sqlite => SmallDisk::of(size.disk_mib),
+            Engine::Postgres => None,
+        };
+        let server = match &disk {
+            Some(disk) => Server::start_in_with(disk.path(), SETTINGS).await,
+            None => Server::start_with(engine, SETTINGS).await,
+        };
         server.may_fail();
         let logs = vec![server.log().to_owned()];
-        Self { server, logs }
+        Self { server, logs, disk }
+    }
+
+    /// Whether a disk can really be full here.
+    pub fn has_a_disk(&self) -> bool {
+        self.disk.is_some()
+    }
+
+    /// Processes that the server has been so far.
+    pub fn processes(&self) -> usize {
+        self.logs.len()
     }
 
     /// Until it is over: the server answers again.
@@ -58,10 +56,27 @@ impl Faults {
                 self.server.restart().await;
                 self.logs.push(self.server.log().to_owned());
             }
+            Fault::Deploy => {
+                self.server.redeploy(DEADLINE).await;
+                self.logs.push(self.server.log().to_owned());
+            }
             Fault::FullDisk => {
+                let disk = self.disk.as_ref().expect("a disk of its own");
+                disk.fill();
+                self.refuses(&["disk_full"]).await;
+                disk.free();
+            }
+            Fault::IoError => {
                 disk::stops_taking_writes(self.server.pid());
-                self.becomes(503).await;
+                self.refuses(&["io_error", "disk_full"]).await;
                 disk::takes_writes_again(self.server.pid());
+            }
+            Fault::MovedFile => {
+                let (file, elsewhere) =
+                    (self.server.store.file(""), self.server.store.file(".moved"));
+                fs::rename(&file, &elsewhere).expect("moved");
+                self.refuses(&["file_gone"]).await;
+                fs::rename(&elsewhere, &file).expect("put back");
             }
             Fault::LostDatabase => match std::env::var_os(CRASH) {
                 Some(script) => {
@@ -76,14 +91,36 @@ impl Faults {
                 }
             },
         }
-        self.becomes(200).await;
+        self.is_ready().await;
     }
 
-    /// The server says that it can work, or that it cannot.
-    async fn becomes(&self, status: u16) {
+    /// A write is refused for one of these reasons. Small writes may still find room in the `-wal` that is there, so
+    /// these are large, and one of them is too much.
+    async fn refuses(&self, reasons: &[&str]) {
         let api = self.server.api();
-        eventually(&format!("/readyz answers {status}"), async || {
-            (api.get("/readyz").await.status == status).then_some(())
+        let pad = json!({"agent": "pad", "input": "x".repeat(PAD)});
+        eventually(&format!("a write is refused: {reasons:?}"), async || {
+            let answer = api.try_post("/v1/runs", &pad).await.ok()?;
+            assert!(
+                matches!(answer.status, 201 | 503),
+                "{} {}",
+                answer.status,
+                answer.text
+            );
+            let reason = answer.body()["reason"].as_str()?.to_owned();
+            reasons.contains(&reason.as_str()).then_some(())
+        })
+        .await;
+    }
+
+    /// The server says that it can work.
+    async fn is_ready(&self) {
+        let api = self.server.api();
+        eventually("/readyz answers 200", async || {
+            let request = api.request(reqwest::Method::GET, "/readyz");
+            let answer = Answer::try_to(request, "GET /readyz".into()).await.ok()?;
+            assert!(matches!(answer.status, 200 | 503), "{answer:?}");
+            (answer.status == 200).then_some(())
         })
         .await;
     }
@@ -96,7 +133,8 @@ impl Faults {
 
     pub fn nobody_panicked(&self) {
         for log in &self.logs {
-            let said = std::fs::read_to_string(log).unwrap_or_default();
+            let said = fs::read(log).unwrap_or_default();
+            let said = String::from_utf8_lossy(&said);
             let panicked = said.lines().find(|line| line.contains("panicked"));
             assert_eq!(panicked, None, "in {}", log.display());
         }

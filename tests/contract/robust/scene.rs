@@ -1,13 +1,24 @@
 //! Where the server is now, and the tasks around it that go on until they are told to end.
 
-use std::{future::Future, sync::Mutex, time::Duration};
+use std::{
+    future::Future,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
+use super::cast::{Cast, Part};
 use crate::support::Api;
 
 pub struct Scene {
     door: watch::Sender<Api>,
+    cast: Arc<Cast>,
+    /// Odd while a fault is happening.
+    faults: Arc<AtomicUsize>,
     stop: CancellationToken,
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -16,13 +27,17 @@ pub struct Scene {
 #[derive(Clone)]
 pub struct SceneHandle {
     door: watch::Receiver<Api>,
+    cast: Arc<Cast>,
+    faults: Arc<AtomicUsize>,
     stop: CancellationToken,
 }
 
 impl Scene {
-    pub fn new(api: Api) -> Self {
+    pub fn new(api: Api, cast: Arc<Cast>) -> Self {
         Self {
             door: watch::channel(api).0,
+            cast,
+            faults: Arc::default(),
             stop: CancellationToken::new(),
             tasks: Mutex::default(),
         }
@@ -33,6 +48,13 @@ impl Scene {
         self.door.send_replace(api);
     }
 
+    /// While this goes on, nobody measures how long anything takes.
+    pub async fn disturbed_by(&self, fault: impl Future<Output = ()>) {
+        self.faults.fetch_add(1, Ordering::SeqCst);
+        fault.await;
+        self.faults.fetch_add(1, Ordering::SeqCst);
+    }
+
     /// Repeats `act` until the end, with a pause in between.
     pub fn repeat<F>(&self, pause: Duration, act: impl Fn(SceneHandle) -> F + Send + 'static)
     where
@@ -40,6 +62,8 @@ impl Scene {
     {
         let place = SceneHandle {
             door: self.door.subscribe(),
+            cast: self.cast.clone(),
+            faults: self.faults.clone(),
             stop: self.stop.clone(),
         };
         let stop = self.stop.clone();
@@ -50,6 +74,13 @@ impl Scene {
             }
         });
         self.tasks.lock().expect("no task panics").push(task);
+    }
+
+    /// Nobody found anything wrong so far: a campaign must not go on for minutes after that.
+    pub fn goes_on(&self) {
+        let tasks = self.tasks.lock().expect("no task panics");
+        let ended = tasks.iter().filter(|task| task.is_finished()).count();
+        assert_eq!(ended, 0, "tasks ended before their time; why stands above");
     }
 
     /// Ends all tasks; what one of them found wrong is told here.
@@ -65,8 +96,15 @@ impl Scene {
 }
 
 impl SceneHandle {
-    pub fn api(&self) -> Api {
-        self.door.borrow().clone()
+    /// The server as this part sees it.
+    pub fn api(&self, part: Part) -> Api {
+        self.cast.api(part, &self.door.borrow())
+    }
+
+    /// After which fault this is; nothing while one is happening.
+    pub fn calm(&self) -> Option<usize> {
+        let faults = self.faults.load(Ordering::SeqCst);
+        faults.is_multiple_of(2).then_some(faults)
     }
 
     /// A pause that ends early with everything else.
