@@ -7,6 +7,7 @@ mod cli;
 pub mod disk;
 mod engine;
 mod events;
+pub mod failing_disk;
 mod process;
 mod server;
 mod shared;

@@ -89,7 +89,7 @@ impl Process {
         url: &str,
         dir: &Path,
         name: &str,
-        log_filter: Option<&str>,
+        told: &[(&'static str, OsString)],
         at: &Address,
         until: Until,
     ) -> Self {
@@ -103,10 +103,8 @@ impl Process {
                 (held(step47(dir)), unused, OwnedFd::from(socket).into())
             }
         };
-        if let Some(filter) = log_filter {
-            command.env("STEP47_LOG", filter);
-        }
         let child = command
+            .envs(told.iter().map(|(name, value)| (name, value)))
             .args(["serve", "--store", url, "--listen", listen])
             .stdin(stdin)
             .stdout(File::create(&said).expect("a file"))
