@@ -63,8 +63,8 @@ async fn a_thousand(api: &Api, text: &str) -> Vec<Wire> {
     open
 }
 
-/// A thousand cost little. The memory of those that were closed is free for others: three thousand more, one after the
-/// other, need no more of it.
+/// A thousand cost little, and what closed ones held is free for others: four thousand more, one after the other, cost
+/// less together than the first. (Nothing would be ideal; each thread of the server keeps a reserve of its own.)
 async fn cost_little_and_give_it_back(on: Engine, text: &str) {
     // None is cut off meanwhile, however slow the machine.
     let times = "connections.header_ms = 120000\nconnections.idle_ms = 120000";
@@ -80,15 +80,15 @@ async fn cost_little_and_give_it_back(on: Engine, text: &str) {
         "{} KB for each connection",
         first / 1_000 / 1_000
     );
-    for _ in 0..3 {
+    for _ in 0..4 {
         drop(open);
         until(&api, "the connections are closed", |open| open < 100.0).await;
         open = a_thousand(&api, text).await;
     }
     let last = grown();
     assert!(
-        last < first + first / 2 + 4 * MIB,
-        "{} MiB for the first thousand, {} MiB after the fourth",
+        last < 2 * first + 4 * MIB,
+        "{} MiB for the first thousand, {} MiB after the fifth",
         first / MIB,
         last / MIB
     );
