@@ -171,8 +171,9 @@ async fn two_tokens_of_one_name_are_told_apart(on: Engine) {
     let page = server.api().request(reqwest::Method::GET, "/audit");
     let page = page.header("accept", "text/html").send().await;
     let page = page.expect("an answer").text().await.expect("a page");
-    let told = Cli::of(&server.api()).says(&["audit", "--actor", "twin"]);
-    let told = told.await.done().to_owned();
+    let cli = Cli::of(&server.api());
+    let said = cli.says(&["audit", "--actor", "twin"]).await;
+    let told = said.done();
     for (id, twin) in ids.iter().zip(&twins) {
         assert!(made.iter().any(|it| it["detail"]["id"] == *id), "{made:?}");
         let id = id.as_str().expect("an id");
