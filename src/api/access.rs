@@ -73,6 +73,11 @@ pub async fn apply(
     tracing::info!(by = by.name, action, "access changes");
     let changed = carry_out(store, by, origin, change).await;
     let kind = match &changed {
+        // Which of the tokens of this name it is.
+        Ok(Changed::Secret { id, .. }) => {
+            detail["id"] = serde_json::json!(id);
+            AuditKind::Access
+        }
         Ok(_) => AuditKind::Access,
         Err(crate::store::Error::Refused(problem)) => {
             detail["refused"] = serde_json::json!(problem.detail);
@@ -120,8 +125,8 @@ async fn carry_out(
         } => {
             // A token that a token made ends with the same person.
             let owner = by.person();
-            let secret = store.create_token(&name, role, owner, expires).await?;
-            Changed::Secret { name, secret }
+            let (id, secret) = store.create_token(&name, role, owner, expires).await?;
+            Changed::Secret { id, name, secret }
         }
         Change::RevokeToken { id } => match store.revoke_token_id(&id).await? {
             true => Changed::Revoked,

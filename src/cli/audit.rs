@@ -74,7 +74,8 @@ async fn newest(source: &Source, mut query: AuditQuery, limit: usize) -> Result<
 
 fn tell_entry(entry: &AuditEntry) {
     let who = &entry.detail["who"];
-    let about = [&who["kind"], &who["role"]];
+    // Several tokens may have one name: the id, as `token list` shows it, says which one it was.
+    let about = [&who["kind"], &who["token"], &who["role"]];
     let about: Vec<_> = about.iter().filter_map(|it| it.as_str()).collect();
     let refused = match entry.kind {
         AuditKind::Refused => "refused: ",

@@ -56,11 +56,11 @@ pub async fn run(command: Command) -> Result<(), Failure> {
             store,
         } => {
             let store = store.open().await?;
-            let secret = store
+            let (id, secret) = store
                 .create_token(&name, role, owner.as_deref(), expires)
                 .await?;
             let detail = serde_json::json!({
-                "name": name, "role": role, "owner": owner, "expires": expires
+                "id": id, "name": name, "role": role, "owner": owner, "expires": expires
             });
             let entry = audit::of(AuditKind::Access, super::HERE, "create_token", detail);
             store.noted(entry).await;

@@ -117,7 +117,7 @@ pub fn Given(answer: Result<Changed, AppError>) -> impl IntoView {
             </div>
         }
         .into_any(),
-        Ok(Changed::Secret { name, secret }) => view! {
+        Ok(Changed::Secret { name, secret, .. }) => view! {
             <div class="given" role="status">
                 <p><b>"The token " <bdi>{name}</bdi></b> ": copy it now. It is not shown again."</p>
                 <CopyField label="Token" text=secret/>

@@ -93,6 +93,7 @@ pub fn Tokens(tokens: Vec<Token>, #[prop(into)] on_change: Callback<Change>) -> 
                     {token.owner.map(|owner| view! { " · of " <bdi>{owner}</bdi> })}
                     {token.expires_at.map(|at| view! { " · ends " <Moment at/> })}
                     {token.used_at.map(|at| view! { " · last used " <Moment at/> })}
+                    " · " <span class="mono">{token.id}</span>
                 </td>
                 <td role="cell" class="cell-state">
                     {token.revoked_at.map(|at| view! { "revoked " <Moment at/> })}

@@ -220,6 +220,9 @@ fn row(entry: AuditEntry) -> impl IntoView {
     let kind = kind.filter(|it| *it != "person" && *it != entry.actor);
     let caller: Vec<_> = kind.into_iter().chain(who["role"].as_str()).collect();
     let caller = (!caller.is_empty()).then(|| format!(" ({})", caller.join(", ")));
+    // Several tokens may have one name: the id, as Settings list it, says which one it was.
+    let token = who["token"].as_str();
+    let token = token.map(|id| view! { <p class="dim mono">{id.to_owned()}</p> });
     let said = audit_words::said(&entry);
     let peer = entry.detail["peer"].as_str();
     let peer = peer.map(|peer| view! { <p class="dim">"from " <bdi>{peer.to_owned()}</bdi></p> });
@@ -236,7 +239,7 @@ fn row(entry: AuditEntry) -> impl IntoView {
     view! {
         <tr>
             <td class="cell-when"><Moment at=entry.at/></td>
-            <td><b><bdi>{entry.actor}</bdi></b>{caller}{peer}</td>
+            <td><b><bdi>{entry.actor}</bdi></b>{caller}{token}{peer}</td>
             <td>
                 {refused.then(|| view! { <span class="tone-crashed">"refused: "</span> })}<bdi>{what}</bdi>{repeated}
                 {why.filter(|_| refused).map(|why| view! { <p class="dim"><bdi>{why}</bdi></p> })}

@@ -31,7 +31,8 @@ pub async fn sign_in(
     extensions: Extensions,
     Form(link): Form<Link>,
 ) -> Result<Response, Refusal> {
-    let peer = extensions.get::<Peer>().map(|peer| peer.0);
+    let sender = extensions.get::<Peer>().copied();
+    let peer = sender.map(|it| it.0);
     let Some(secret) = app.store.sign_in(&link.token, peer).await? else {
         let from = peer.map(|it| it.to_string()).unwrap_or_default();
         let entry = AuditEntry {
@@ -39,6 +40,8 @@ pub async fn sign_in(
             ..audit::entry(AuditKind::Refused, "unknown", "sign_in")
         };
         app.store.noted_or_counted(&from, entry).await;
+        // Whoever guesses links is slowed like whoever guesses tokens; a right link got past this.
+        app.wrong_tokens.noted(sender).await?;
         return Ok(Redirect::to("/signin?error=used").into_response());
     };
     let cookie = cookie(&app, &secret, "2592000")?;

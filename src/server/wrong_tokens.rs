@@ -1,5 +1,6 @@
-//! Wrong tokens: counted, logged with the address they came from, and answered slowly, then not at all, when many
-//! come from one address. A right token is looked at first, so it is never slowed, wherever it comes from.
+//! Wrong tokens and wrong sign-in links: counted, logged with the address they came from, and answered slowly, then not
+//! at all, when many come from one address. What was sent is looked up first, so a right one is never slowed, wherever it
+//! comes from.
 
 use std::{
     collections::HashMap,
@@ -83,7 +84,7 @@ impl WrongTokens {
         self.seen.lock().unwrap_or_else(|it| it.into_inner())
     }
 
-    /// Notes a wrong token, and waits if there were many; an error is the answer in place of the usual one.
+    /// Notes a wrong token or link, and waits if there were many; an error is the answer in place of the usual one.
     pub async fn noted(&self, peer: Option<Peer>) -> Result<(), Problem> {
         metrics::counter!("step47_wrong_tokens_total").increment(1);
         let Some(peer) = peer else {
@@ -120,7 +121,7 @@ impl WrongTokens {
             seen.lines = Some(lines);
             if lines.count <= LINES_MAX {
                 let (address, times) = (peer.0, strikes.count);
-                tracing::warn!(%address, times, "a wrong token");
+                tracing::warn!(%address, times, "a wrong token or sign-in link");
             }
         }
         match strikes.count {
@@ -152,7 +153,7 @@ impl Drop for SlowAnswer {
 fn too_many(time: Duration) -> Problem {
     let seconds = time.as_secs() + 1;
     let detail = format!(
-        "too many wrong tokens came from this address: check the token, and try again in {seconds} s"
+        "too many wrong tokens or sign-in links came from this address: check yours, and try again in {seconds} s"
     );
     Problem::new(Code::TooMany, detail).with("retry_after", seconds)
 }

@@ -72,12 +72,15 @@ pub fn by(who: &Principal, kind: AuditKind, action: &str, detail: Value) -> Audi
     }
 }
 
-/// The detail with who did it.
+/// The detail with who did it. A token is named by its id too: several may have one name.
 pub fn signed(who: &Principal, mut detail: Value) -> Value {
     if !detail.is_object() {
         detail = json!({});
     }
     detail["who"] = json!({"kind": who.kind, "name": who.name, "role": who.role});
+    if let Some(token) = &who.token {
+        detail["who"]["token"] = json!(token);
+    }
     if let Some(peer) = who.peer {
         detail["peer"] = json!(peer);
     }

@@ -198,9 +198,11 @@ impl Engine for SqliteEngine {
             // Statistics for the next start; without them it only starts with older ones.
             let _ = sqlx::query("PRAGMA optimize").execute(&mut *conn).await;
         }
-        if let Some(anchor) = self.anchor.lock().await.take() {
-            // The last connection, the writer's, brings the `-wal` into the store and removes it.
-            let _ = anchor.close().await;
+        // The last connection, the writer's, brings the `-wal` into the store and removes it.
+        if let Some(anchor) = self.anchor.lock().await.take()
+            && let Err(error) = anchor.close().await
+        {
+            tracing::error!(%error, "{} was not closed in good order: its -wal may stay beside it until the next start", self.place);
         }
         self.writer.close().await;
     }

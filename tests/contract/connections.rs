@@ -1,52 +1,13 @@
-//! A connection costs little, and none is kept for ever: not by half a request, not by a body that stops, not by a
+//! Connections are counted, and none is kept for ever: not by half a request, not by a body that stops, not by a
 //! server that is told to end.
 
 use serde_json::json;
 use std::time::Duration;
 
-use crate::support::{Api, DEADLINE, Engine, Server, Stream, Wire, eventually, pause, run, unique};
-
-const HALF: &str = "GET /v1/runs HT";
-
-/// Resident memory of the server, in bytes.
-fn memory(server: &Server) -> usize {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid()));
-    let status = status.unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|it| it.split_whitespace().next()?.parse::<usize>().ok());
-    kilobytes.unwrap_or_default() << 10
-}
-
-/// All of them were taken: their number is read where the owner reads it.
-async fn until_open(api: &Api, wanted: usize) {
-    eventually("the connections are open", async || {
-        let metrics = api.get("/metrics").await.text;
-        let line = metrics
-            .lines()
-            .find_map(|line| line.strip_prefix("step47_connections "))?;
-        (line.parse::<f64>().ok()? >= wanted as f64).then_some(())
-    })
-    .await;
-}
-
-async fn a_thousand_half_sent_requests_cost_little(on: Engine) {
-    let server = Server::start(on).await;
-    let api = server.api();
-    api.get("/healthz").await.is(200);
-    let before = memory(&server);
-    let mut open = Vec::new();
-    for _ in 0..1_000 {
-        open.push(Wire::with(&api, HALF).await);
-    }
-    until_open(&api, 1_000).await;
-    let grown = memory(&server).saturating_sub(before);
-    assert!(
-        grown < 100 << 20,
-        "{} KB for each connection",
-        grown / 1_000 / 1_000
-    );
-    api.get("/v1/runs").await.is(200);
-}
+use crate::{
+    memory::{HALF, memory, until_open},
+    support::{DEADLINE, Engine, Server, Stream, Wire, eventually, pause, run, unique},
+};
 
 async fn who_does_not_go_on_is_cut_off(on: Engine) {
     let times =
@@ -81,7 +42,15 @@ async fn who_does_not_go_on_is_cut_off(on: Engine) {
 }
 
 async fn one_address_has_its_share_of_connections(on: Engine) {
-    let server = Server::start_with(on, "connections.per_peer = 5").await;
+    are_refused_beyond_five(on, "connections.per_peer = 5").await;
+}
+
+async fn there_are_only_so_many_connections_in_all(on: Engine) {
+    are_refused_beyond_five(on, "connections.max = 5").await;
+}
+
+async fn are_refused_beyond_five(on: Engine, setting: &str) {
+    let server = Server::start_with(on, setting).await;
     let api = server.api();
     let mut open = Vec::new();
     for _ in 0..5 {
@@ -214,9 +183,9 @@ macro_rules! on_one_engine {
     };
 }
 on_one_engine!(
-    a_thousand_half_sent_requests_cost_little,
     who_does_not_go_on_is_cut_off,
     one_address_has_its_share_of_connections,
+    there_are_only_so_many_connections_in_all,
     a_body_of_many_values_fits_under_a_small_budget,
     unfinished_bodies_stay_within_their_budget,
     sigterm_answers_what_is_under_way_and_ends_though_clients_hang,

@@ -16,8 +16,8 @@ async fn stopped(api: &Api) -> (String, Value) {
     (agent.run, version)
 }
 
-fn edit(run: &str, version: &Value, mib: usize) -> Value {
-    let state = json!({"text": "x".repeat(mib * MIB)});
+fn edit(run: &str, version: &Value, bytes: usize) -> Value {
+    let state = json!({"text": "x".repeat(bytes)});
     json!({"run": run, "body": {"kind": "edit", "if_version": version, "reason": "why", "state": state}})
 }
 
@@ -34,11 +34,11 @@ async fn form(api: &Api, path: &str, fields: String) -> Answer {
         .unwrap_or_else(|e| panic!("{path}: {e:?}"))
 }
 
-async fn an_edit_of_several_mib_is_saved(on: Engine) {
+async fn an_edit_of_almost_sixteen_mib_is_saved(on: Engine) {
     let server = Server::start(on).await;
     let api = server.api();
     let (run, version) = stopped(&api).await;
-    let order = edit(&run, &version, 5);
+    let order = edit(&run, &version, 159 * MIB / 10);
     let wanted = &order["body"]["state"];
     api.post_large("/api/decisions/decide", order.clone())
         .await
@@ -64,7 +64,7 @@ async fn what_is_larger_than_a_body_may_be_is_too_large(on: Engine) {
     let server = Server::start_with(on, "body_max = 3000000").await;
     let api = server.api();
     let (run, version) = stopped(&api).await;
-    let order = edit(&run, &version, 3);
+    let order = edit(&run, &version, 3 * MIB);
     let refused = api.post_large("/api/decisions/decide", order).await;
     let refused = refused.refused(413, "too_large");
     assert_eq!(refused["path"], "body", "{refused}");
@@ -121,7 +121,7 @@ async fn malformed_arguments_are_refused_by_name(on: Engine) {
 }
 
 both_engines!(
-    an_edit_of_several_mib_is_saved,
+    an_edit_of_almost_sixteen_mib_is_saved,
     what_is_larger_than_a_body_may_be_is_too_large,
     malformed_arguments_are_refused_by_name,
 );

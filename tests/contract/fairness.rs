@@ -1,10 +1,12 @@
 //! One client never takes what all share: streams and waiting requests are counted for each token and in all, and
-//! wrong tokens are slowed down for the address they come from.
+//! wrong tokens and sign-in links are slowed down for the address they come from.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Api, Engine, Server, Stream, eventually, run, together};
+use crate::support::{
+    Answer, Api, Browser, Engine, Server, Stream, eventually, link, run, together,
+};
 
 /// Refused for the moment, with the setting that says so.
 async fn busy(api: &Api, path: &str, setting: &str) {
@@ -160,6 +162,39 @@ async fn wrong_tokens_are_counted_logged_and_slowed(on: Engine) {
     assert!(!log.contains("s47_guess"), "a token is never logged");
 }
 
+async fn wrong_sign_in_links_are_counted_and_slowed_like_tokens(on: Engine) {
+    let server = Server::start_with(on, "connections.wrong_tokens = 3").await;
+    let right = link(&server, "ana", "viewer").await;
+    let guess = async |n: usize| Browser::of(&server).opens(&format!("link_{n}"), None).await;
+    for n in 0..3 {
+        assert_eq!(guess(n).await.status(), 303);
+    }
+    let answers = together(60, |n| {
+        let mut stranger = Browser::of(&server);
+        async move { stranger.opens(&format!("link_1{n}"), None).await.status() }
+    })
+    .await;
+    let (slow, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|it| *it == 303);
+    assert_eq!((slow.len(), refused.len()), (15, 45));
+    assert!(refused.iter().all(|it| *it == 429), "{refused:?}");
+    let told = guess(200).await;
+    assert!(told.headers().contains_key("retry-after"), "{told:?}");
+    let told: Value = told.json().await.expect("JSON");
+    assert_eq!(told["code"], "too_many", "{told}");
+    // Tokens and links share the count of an address.
+    let token = server.api().with_token("s47_guess").get("/v1/runs").await;
+    token.refused(429, "too_many");
+    let metrics = server.api().get("/metrics").await.text;
+    assert!(
+        metrics.contains("step47_wrong_tokens_total 65"),
+        "{metrics}"
+    );
+    // A right link is not held back, though it comes from the same address.
+    let mut ana = Browser::of(&server);
+    assert_eq!(ana.opens(&right, None).await.status(), 303);
+    assert_eq!(ana.gets("/v1/runs").await.status(), 200);
+}
+
 #[test]
 fn one_token_leaves_streams_for_the_others() {
     run(Engine::Sqlite, one_token_does_not_take_every_stream);
@@ -173,4 +208,12 @@ fn one_token_leaves_places_to_wait_for_the_others() {
 #[test]
 fn wrong_tokens_are_slowed_for_their_address_only() {
     run(Engine::Sqlite, wrong_tokens_are_counted_logged_and_slowed);
+}
+
+#[test]
+fn wrong_sign_in_links_are_slowed_like_wrong_tokens() {
+    run(
+        Engine::Sqlite,
+        wrong_sign_in_links_are_counted_and_slowed_like_tokens,
+    );
 }

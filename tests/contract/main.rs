@@ -35,6 +35,7 @@ mod leases;
 mod limits;
 mod lists;
 mod live;
+mod memory;
 mod model;
 mod no_site;
 mod openapi;

@@ -2,11 +2,11 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tokio::time::{Duration, sleep};
+use tokio::time::{Duration, Instant, sleep};
 
 use crate::{
     revoked::{ends, stream_of},
-    support::{Browser, Engine, Server, both_engines},
+    support::{Browser, Engine, Server, both_engines, campaigns},
 };
 
 async fn an_idle_session_ends_and_one_in_use_does_not(on: Engine) {
@@ -17,9 +17,11 @@ async fn an_idle_session_ends_and_one_in_use_does_not(on: Engine) {
         stream_of(&ana, "/live").await,
         stream_of(&ana, "/v1/events?after=0").await,
     ];
+    // Streams that are only open are no use.
+    let over = Instant::now() + Duration::from_secs(6);
     let idle = async {
         for stream in streams {
-            ends(stream, "a stream of an idle session").await;
+            ends(stream, "a stream of an idle session", over).await;
         }
     };
     // Longer than the time-out, because the other one's runs out meanwhile.
@@ -58,3 +60,5 @@ both_engines!(
     an_idle_session_ends_and_one_in_use_does_not,
     the_list_of_sessions_says_when_each_was_last_seen,
 );
+
+campaigns!(an_idle_session_ends_and_one_in_use_does_not);

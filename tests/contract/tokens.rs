@@ -2,9 +2,10 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::time::{Duration, Instant};
 
 use crate::{
-    revoked::{ends, still_open, waits},
+    revoked::{ended, ends, still_open, waits},
     support::{Api, Browser, Engine, Server, Stream, both_engines, eventually, unique},
 };
 
@@ -47,12 +48,13 @@ impl Open {
         }
     }
 
-    async fn all_ends(self) {
+    async fn all_ends(self, over: Instant) {
         for stream in self.streams {
-            ends(stream, "a stream").await;
+            ends(stream, "a stream", over).await;
         }
         for waited in self.waiting {
-            assert_eq!(waited.await.expect("an answer"), 401);
+            let answer = ended("what waits", over, waited).await;
+            assert_eq!(answer.expect("an answer"), 401);
         }
     }
 }
@@ -84,7 +86,7 @@ async fn a_token_ends_with_its_owner_and_for_good(on: Engine) {
     let other = Stream::open(&server.api(), "?after=0", None).await;
     let out = server.store.command(&["user", "disable", "ana"]).await;
     assert!(out.status.success(), "{out:?}");
-    open.all_ends().await;
+    open.all_ends(Instant::now()).await;
     for api in [&hers, &child] {
         is_refused(api).await;
     }
@@ -133,11 +135,12 @@ async fn a_token_ends_by_itself(on: Engine) {
     }
     let made = [&make[..], &["--expires", "8s"]].concat();
     let made = server.store.command(&made).await;
+    let over = Instant::now() + Duration::from_secs(8);
     let token = String::from_utf8_lossy(&made.stdout).trim().to_owned();
     let brief = server.api().with_token(&token);
     let open = Open::by(&server, &brief).await;
     assert!(listed(&server, "brief").await["expires_at"].is_string());
-    open.all_ends().await;
+    open.all_ends(over).await;
     is_refused(&brief).await;
 
     let ana = Browser::signed_in(&server, "ana", "admin").await;

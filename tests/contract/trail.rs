@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 
-use crate::support::{Browser, Engine, Server, both_engines};
+use crate::support::{Browser, Cli, Engine, Server, both_engines};
 
 /// All entries, oldest first, and how long the whole is.
 async fn trail(server: &Server) -> (Vec<Value>, usize) {
@@ -21,6 +21,14 @@ async fn entries(server: &Server, action: &str, actor: &str) -> Vec<Value> {
     let (mut all, _) = trail(server).await;
     all.retain(|it| it["action"] == action && it["actor"] == actor);
     all
+}
+
+/// The ids of the tokens of this name, oldest first, as the command line lists them.
+async fn listed(server: &Server, name: &str) -> Vec<Value> {
+    let said = server.store.command(&["token", "list", "--json"]).await;
+    let tokens: Vec<Value> = serde_json::from_slice(&said.stdout).expect("JSON");
+    let named = tokens.iter().rev().filter(|it| it["name"] == name);
+    named.map(|it| it["id"].clone()).collect()
 }
 
 async fn nobody_fills_the_disk_by_being_refused(on: Engine) {
@@ -67,15 +75,14 @@ async fn every_refused_form_and_function_is_kept(on: Engine) {
         (all.len() == 5).then_some(all)
     })
     .await;
+    let ids = listed(&server, "vera").await;
     for path in forms.into_iter().chain([function, "/v1/runs"]) {
         let kept = all.iter().find(|it| it["detail"]["path"] == path);
         let kept = kept.unwrap_or_else(|| panic!("{path}: {all:?}"));
-        let kind = if forms.contains(&path) {
-            "person"
-        } else {
-            "token"
+        let who = match forms.contains(&path) {
+            true => json!({"kind": "person", "name": "vera", "role": "viewer"}),
+            false => json!({"kind": "token", "token": ids[0], "name": "vera", "role": "viewer"}),
         };
-        let who = json!({"kind": kind, "name": "vera", "role": "viewer"});
         assert_eq!(kept["detail"]["who"], who, "{kept}");
         assert_eq!(kept["detail"]["peer"], "127.0.0.1", "{kept}");
     }
@@ -138,10 +145,53 @@ async fn a_decision_names_person_or_token(on: Engine) {
     assert_eq!(kinds, ["token", "person"], "{kept:?}");
 }
 
+async fn two_tokens_of_one_name_are_told_apart(on: Engine) {
+    let server = Server::start(on).await;
+    let run = server.api().create(json!({})).await;
+    let twins = [
+        server.api_as("operator", "twin").await,
+        server.api_as("operator", "twin").await,
+    ];
+    for twin in &twins {
+        let note = json!({"kind": "note", "text": "looked", "reason": "because"});
+        twin.decide(&run, note).await.is(200);
+        twin.post("/v1/runs", json!({"agent": "a"}))
+            .await
+            .refused(403, "forbidden");
+    }
+    let ids = listed(&server, "twin").await;
+    assert_eq!(ids.len(), 2, "{ids:?}");
+    assert_ne!(ids[0], ids[1]);
+    for action in ["note", "forbidden"] {
+        let kept = entries(&server, action, "twin").await;
+        let named = kept.iter().map(|it| it["detail"]["who"]["token"].clone());
+        assert_eq!(named.collect::<Vec<_>>(), ids, "{action}: {kept:?}");
+    }
+    let made = entries(&server, "create_token", "command line").await;
+    let page = server.api().request(reqwest::Method::GET, "/audit");
+    let page = page.header("accept", "text/html").send().await;
+    let page = page.expect("an answer").text().await.expect("a page");
+    let cli = Cli::of(&server.api());
+    let said = cli.says(&["audit", "--actor", "twin"]).await;
+    let told = said.done();
+    for (id, twin) in ids.iter().zip(&twins) {
+        assert!(made.iter().any(|it| it["detail"]["id"] == *id), "{made:?}");
+        let id = id.as_str().expect("an id");
+        assert!(page.contains(id), "{id}: {page}");
+        assert!(told.contains(id), "{id}: {told}");
+        let (_, secret) = twin.parts();
+        assert!(!page.contains(secret), "a secret in the page");
+        assert!(!told.contains(secret), "a secret on the command line");
+    }
+    let sound = server.store.command(&["verify"]).await;
+    assert!(sound.status.success(), "{sound:?}");
+}
+
 both_engines!(
     nobody_fills_the_disk_by_being_refused,
     every_refused_form_and_function_is_kept,
     failed_sign_ins_are_kept_and_counted,
     the_first_admin_and_each_export_are_kept,
     a_decision_names_person_or_token,
+    two_tokens_of_one_name_are_told_apart,
 );

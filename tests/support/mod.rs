@@ -7,6 +7,7 @@ mod cli;
 pub mod disk;
 mod engine;
 mod events;
+pub mod failing_disk;
 pub mod found;
 mod process;
 mod server;

@@ -98,7 +98,8 @@ pub struct Start<'a> {
     pub url: &'a str,
     pub dir: &'a Path,
     pub name: &'a str,
-    pub log_filter: Option<&'a str>,
+    /// What the environment tells it.
+    pub told: &'a [(&'static str, OsString)],
     pub at: &'a Address,
     pub until: Until,
     pub store_may_fail: Arc<AtomicBool>,
@@ -110,7 +111,7 @@ impl Process {
             url,
             dir,
             name,
-            log_filter,
+            told,
             at,
             until,
             store_may_fail,
@@ -125,10 +126,8 @@ impl Process {
                 (held(step47(dir)), unused, OwnedFd::from(socket).into())
             }
         };
-        if let Some(filter) = log_filter {
-            command.env("STEP47_LOG", filter);
-        }
         let child = command
+            .envs(told.iter().map(|(name, value)| (name, value)))
             .args(["serve", "--store", url, "--listen", listen])
             .stdin(stdin)
             .stdout(File::create(&said).expect("a file"))

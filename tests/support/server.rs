@@ -1,6 +1,7 @@
 //! A server of its own for a test, or two on one store; killed, restarted and stopped by its own pid.
 
 use std::{
+    ffi::OsString,
     net::TcpListener,
     path::{Path, PathBuf},
     process::Output,
@@ -19,6 +20,7 @@ use tokio::{
 use super::{
     Api, Engine,
     engine::{administer, database},
+    failing_disk::FailingDisk,
     process::{Address, Process, Start, Until, step47, tail},
     wait::{DEADLINE, pause},
 };
@@ -29,8 +31,8 @@ static STORES: Semaphore = Semaphore::const_new(6);
 /// A fresh store, the ground of one or more servers.
 pub struct Store {
     pub url: String,
-    /// What its servers log, if not the usual.
-    log: Option<&'static str>,
+    /// What the environment tells its servers.
+    told: Vec<(&'static str, OsString)>,
     /// The test makes it fail: its servers may answer 500 then. They may not panic.
     may_fail: Arc<AtomicBool>,
     dir: TempDir,
@@ -45,7 +47,7 @@ impl Store {
         settings(dir.path(), "")?;
         Ok(Self {
             url,
-            log: None,
+            told: Vec::new(),
             may_fail: Arc::default(),
             dir,
             _permit: permit,
@@ -144,10 +146,26 @@ impl Server {
     /// Logging what this filter lets through.
     pub async fn start_logging(engine: Engine, filter: &'static str) -> Self {
         let mut store = Store::fresh(engine).await.unwrap_or_else(|e| panic!("{e}"));
-        store.log = Some(filter);
+        store.told.push(("STEP47_LOG", filter.into()));
         Self::on(Arc::new(store), Until::Here)
             .await
             .unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// With an embedded store on a disk that can be told to fail.
+    pub async fn start_on(disk: &FailingDisk) -> Self {
+        let mut store = Store::fresh(Engine::Sqlite)
+            .await
+            .unwrap_or_else(|e| panic!("{e}"));
+        store.told = disk.environment(&store.file(""));
+        let server = Self::on(Arc::new(store), Until::Here).await;
+        let server = server.unwrap_or_else(|e| panic!("{e}"));
+        let loaded = disk.is_loaded_by(server.pid());
+        assert!(
+            loaded,
+            "the server does not take LD_PRELOAD: is it linked statically?"
+        );
+        server
     }
 
     /// With an embedded store in this folder.
@@ -287,7 +305,7 @@ async fn serve_at(store: &Store, at: &Address, until: Until) -> Result<(Process,
         url: &store.url,
         dir: store.dir.path(),
         name: &super::unique("server"),
-        log_filter: store.log,
+        told: &store.told,
         at,
         until,
         store_may_fail: store.may_fail.clone(),

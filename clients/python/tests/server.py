@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import tempfile
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import found
 
-from step47 import Client, Refused
+from step47 import Client, Refused, Unreachable
 from step47 import _calls as calls
 from step47._drive import drive
 from step47._flow import ask
@@ -67,6 +69,8 @@ class Server:
                 env={**clean(), "STEP47_LOG": "warn"},
                 stdout=said,
                 stderr=log,
+                # SIGXFSZ stays ignored: a write past a limit on the size of files is an error and no signal.
+                restore_signals=False,
             )
         return eventually("the server says where it listens", self._listens)
 
@@ -104,6 +108,25 @@ class Server:
     def start_again(self) -> None:
         """Back on the same address."""
         self._serve(self.url.removeprefix("http://"))
+
+    def takes_no_writes(self) -> None:
+        """From now on no file of the server grows or changes, as on a disk that is full. Linux only."""
+        _, hard = resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (0, hard))
+
+    def takes_writes_again(self) -> None:
+        _, hard = resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (hard, hard))
+
+    def refuses_writes(self) -> bool:
+        """Whether a write that is tried once hears that the disk takes none."""
+        # A run that is there already would be answered without a write.
+        probe = calls.create({"id": f"probe-{uuid.uuid4().hex}", "agent": "probe"})
+        try:
+            drive(ask(self.client.wire, probe, patience=0))
+        except Unreachable as away:
+            return "disk" in str(away)
+        return False
 
     def stop(self) -> None:
         """Ends the process and removes the store."""

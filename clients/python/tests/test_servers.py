@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 
 import pytest
 from colours import Colour
 from processes import counted, lines, start
-from server import Server
+from server import Server, eventually
 
 import step47
 from step47._drive import drive
@@ -31,6 +32,33 @@ def test_an_agent_goes_on_when_the_server_is_killed_and_comes_back(
     assert counted(effects) == {str(n): 1 for n in range(count)}
     assert server.client.state(run_id) == {"paid": list(range(count))}
     assert server.status(run_id) == "done"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits another process's files")
+def test_an_agent_goes_on_by_itself_when_the_disk_was_full_for_a_while(
+    own_server: Server, colour: Colour, run_id: str
+) -> None:
+    server, count = own_server, 60
+    agent = start(server, "payer.py", colour.name, run_id, str(server.folder), str(count))
+    effects = server.folder / f"{run_id}.effects"
+    for seq in (5, 30):
+        server.until_step(run_id, seq, "committed")
+        server.takes_no_writes()
+        eventually("writes are refused", server.refuses_writes)
+        paid = len(lines(effects))
+        for _ in range(10):
+            assert server.refuses_writes()
+        # The step that was under way at most: no other begins before its begin is stored.
+        assert len(lines(effects)) <= paid + 1
+        assert agent.poll() is None, agent.communicate()
+        server.takes_writes_again()
+    said, _ = agent.communicate()
+    assert agent.returncode == 0, said
+    assert counted(lines(effects)) == {str(n): 1 for n in range(count)}
+    assert server.client.state(run_id) == {"paid": list(range(count))}
+    assert server.status(run_id) == "done"
+    committed = [step["key"] for step in server.client.steps(run_id)]
+    assert committed == [f"pay:{n}" for n in range(count)]
 
 
 class Script:

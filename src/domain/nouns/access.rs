@@ -85,6 +85,9 @@ pub struct Principal {
     /// The person that a token belongs to, and ends with.
     #[serde(skip)]
     pub owner: Option<String>,
+    /// The id of a token, as lists show it: several tokens may have one name.
+    #[serde(skip)]
+    pub token: Option<String>,
 }
 
 impl Principal {
@@ -95,6 +98,7 @@ impl Principal {
             role,
             peer: None,
             owner: None,
+            token: None,
         }
     }
 
@@ -208,6 +212,7 @@ pub enum Changed {
         url: String,
     },
     Secret {
+        id: String,
         name: String,
         secret: String,
     },

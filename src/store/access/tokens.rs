@@ -110,23 +110,25 @@ pub(super) async fn principal(
     }
     Ok(Some(Principal {
         owner: token.owner,
+        token: Some(token.id),
         ..Principal::new(Caller::Token, token.name, token.role)
     }))
 }
 
 impl Store {
-    /// Makes a token; the answer is the only time its secret is seen.
+    /// Makes a token; answers its id, and its secret, which is seen this one time.
     pub async fn create_token(
         &self,
         name: &str,
         role: Role,
         owner: Option<&str>,
         lives: Option<Lifetime>,
-    ) -> Result<String, Error> {
+    ) -> Result<(String, String), Error> {
         named("name", name)?;
         let (secret, hash) = secret("s47");
+        let id = uuid::Uuid::now_v7().simple().to_string();
         let create = Create {
-            id: uuid::Uuid::now_v7().simple().to_string(),
+            id: id.clone(),
             name: name.to_owned(),
             role,
             hash,
@@ -134,7 +136,7 @@ impl Store {
             lives,
         };
         self.write(create).await?;
-        Ok(secret)
+        Ok((id, secret))
     }
 
     pub async fn tokens(&self) -> Result<Vec<Token>, Error> {

@@ -20,7 +20,7 @@ const SEVERAL: &str = "several";
 struct Alike {
     kind: AuditKind,
     actor: String,
-    /// Person or token.
+    /// Person or token, and which of the tokens of this name.
     caller: String,
     action: String,
     /// The route's pattern, the run or whatever else it is about.
@@ -33,6 +33,12 @@ struct Repeated {
     since: Instant,
     /// How many came after the one that was written.
     count: u64,
+}
+
+/// Who did it, beside the name.
+fn caller(entry: &AuditEntry) -> String {
+    let who = &entry.detail["who"];
+    format!("{} {}", who["kind"], who["token"])
 }
 
 /// Clones share what was counted.
@@ -49,7 +55,7 @@ impl Repeats {
         let mut alike = Alike {
             kind: entry.kind,
             actor: entry.actor.clone(),
-            caller: entry.detail["who"]["kind"].to_string(),
+            caller: caller(&entry),
             action: entry.action.clone(),
             about: about.to_owned(),
         };

@@ -11,7 +11,7 @@ use crate::support::{
 };
 
 /// Waits until readiness has this status, and gives what it says.
-async fn ready(api: &Api, status: u16) -> String {
+pub(super) async fn ready(api: &Api, status: u16) -> String {
     eventually(&format!("/readyz is {status}"), async || {
         let said = api.without_token().get("/readyz").await;
         (said.status == status).then_some(said.text)
@@ -27,7 +27,7 @@ async fn page(api: &Api, path: &str) -> Answer {
         .expect("a page")
 }
 
-async fn refused_for(api: &Api, reason: &str) -> Value {
+pub(super) async fn refused_for(api: &Api, reason: &str) -> Value {
     let body = json!({"agent": "tests", "state": {"pad": "x".repeat(300_000)}});
     let refused = eventually("a write is refused", async || {
         let answer = api.post("/v1/runs", body.clone()).await;
@@ -43,7 +43,7 @@ async fn refused_for(api: &Api, reason: &str) -> Value {
 }
 
 /// How often the log says this.
-fn said(server: &Server, words: &str) -> usize {
+pub(super) fn said(server: &Server, words: &str) -> usize {
     let log = fs::read_to_string(server.log()).expect("a log");
     assert!(!log.contains("panicked"), "{log}");
     log.matches(words).count()

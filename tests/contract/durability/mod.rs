@@ -6,6 +6,7 @@ mod copies;
 mod corruption;
 mod deploys;
 mod event_readers;
+mod failing_disk;
 mod flips;
 mod full_disk;
 mod grace;

@@ -37,7 +37,10 @@ pub fn meaning(code: Code) -> (Where, &'static str) {
         NotFound => (OfRun, "there is no such run, step or snapshot"),
         MethodNotAllowed => (Named, "`Allow` says which methods the route takes"),
         TooLarge => (WithBody, "the body or the state is over its limit"),
-        TooMany => (Everywhere, "this peer sent too many wrong tokens"),
+        TooMany => (
+            Everywhere,
+            "this peer sent too many wrong tokens or sign-in links",
+        ),
         Invalid => (Everywhere, "`path` names the field, `detail` its limit"),
         PatchFailed => (Named, "the patch does not fit the state"),
         Busy => (
