@@ -2,7 +2,7 @@
 
 use super::{
     Error, Store,
-    commands::{Decision as Command, Key, Once},
+    commands::{Decided, Decision as Command, Key, Once},
     engine::{Connection, Param, params},
     rows::{StepRow, decision::DecisionRow},
     seal,
@@ -36,13 +36,15 @@ impl Store {
     ) -> Result<DecideAnswer, Problem> {
         let (kind, step) = (body.kind, body.step);
         let command = Command::new(run.clone(), author.clone(), body);
-        let command = Once { command, key };
+        let command = Once::new(command, key);
         let decided = self.write(command).await.map_err(Error::problem);
         if let Err(problem) = &decided {
             self.refused_decision(&author, &run, kind, step, problem)
                 .await;
         }
-        decided
+        let Decided { run, decision } = decided?;
+        let run = run.into();
+        Ok(DecideAnswer { run, decision })
     }
 
     pub async fn decisions(

@@ -310,6 +310,8 @@ pub trait Engine: Send + Sync + 'static {
     fn id(&self) -> &str;
     /// Where the store is, as errors name it: never with a password.
     fn place(&self) -> &str;
+    /// Other servers may write to the store while this one does.
+    fn is_shared(&self) -> bool;
     /// The newest tick after `since` of another server that is still connected.
     async fn others(&self, conn: &mut dyn Connection, since: Time) -> Result<Option<Time>, Error>;
     async fn migrate(&self) -> Result<(), Error>;

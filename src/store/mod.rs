@@ -54,16 +54,16 @@ pub use writer::Command;
 use crate::{
     aside::{LONG, aside, aside_with},
     domain::{
-        RunId, Time, Trouble,
+        Hash, RunId, Time, Trouble,
         nouns::lifetime::Lifetime,
         tree::StateMax,
         wire::protocol::{STATE_MAX, VALUES_MAX},
     },
 };
-use engine::Engine;
+use engine::{Engine, params};
 use health::Health;
 use page_reads::PageReads;
-use rows::{Opened, RunRow, StoredContent};
+use rows::{Opened, RunContent, RunRow, StoredContent};
 use snapshots::NewestState;
 use warm::Warm;
 use writer::Writer;
@@ -271,7 +271,7 @@ impl Store {
         let read = snapshots::load(&mut *conn, run, row.snapshot, row.hash);
         let held = sound(aside_with(read).await)?;
         if let Some(held) = &held {
-            self.warm.put_absent(run, held);
+            self.warm.put_newer(run, held);
         }
         Ok(held)
     }
@@ -279,24 +279,52 @@ impl Store {
     /// Opens what else is large in a run, for [`tx::Tx::detail`].
     async fn open_content(&self, run: &RunId) -> Result<(), Error> {
         let mut conn = self.engine.read().await?;
-        let stored = sound(StoredContent::of_long(&mut *conn, run, LONG).await)?.flatten();
+        let stored = sound(StoredContent::of_long(&mut *conn, run, LONG).await)?;
         drop(conn);
         let known = self.warm.content(run);
-        let Some(stored) = stored.filter(|it| known.is_none_or(|known| known.stored != *it)) else {
-            return Ok(());
+        let content = match stored {
+            Some(None) => return Ok(()),
+            Some(Some(stored)) if known.as_ref().is_some_and(|it| it.stored == stored) => {
+                return Ok(());
+            }
+            Some(Some(stored)) => {
+                let content = sound(aside(|| stored.open()).await)?;
+                content.map(|content| Opened::new(stored, content))
+            }
+            None => None,
         };
-        if let Some(content) = sound(aside(|| stored.open()).await)? {
-            self.warm.keep_content(run, Opened { stored, content });
+        match content {
+            Some(opened) => self.warm.keep_content(run, opened),
+            None => self.warm.forget_content(run),
         }
         Ok(())
     }
 
+    /// The large content of a run that was opened for a command.
+    fn opened_content(&self, run: &RunId) -> Option<RunContent> {
+        self.warm.content(run).map(|it| it.content.clone())
+    }
+
     /// Reads a state that the writer would have to read otherwise.
     async fn warm_up(&self, run: &RunId) -> Result<(), Error> {
-        match self.warm.has(run) {
+        let current = match self.warm.newest(run) {
+            None => false,
+            Some(known) => !self.engine.is_shared() || self.is_newest(run, known).await?,
+        };
+        match current {
             true => Ok(()),
             false => self.at_hand(run).await.map(drop),
         }
+    }
+
+    /// Whether the run still has this snapshot and hash: another server may have written.
+    async fn is_newest(&self, run: &RunId, known: (i64, Hash)) -> Result<bool, Error> {
+        let mut conn = self.engine.read().await?;
+        let sql = "SELECT snapshot, hash FROM runs WHERE id = $1";
+        let row = conn.fetch_one(sql, params![run.as_str()]).await?;
+        let now = row.map(|mut row| Ok::<_, Error>((row.int()?, row.hash()?)));
+        // What cannot be read is said where the whole row is.
+        Ok(sound(now.transpose())?.flatten() == Some(known))
     }
 
     pub async fn close(&self) {

@@ -183,6 +183,10 @@ impl Engine for PostgresEngine {
         &self.place
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     /// A server that was killed has lost its connections, or will in a moment.
     async fn others(&self, conn: &mut dyn Connection, since: Time) -> Result<Option<Time>, Error> {
         let sql = "SELECT MAX(s.ticked_at) FROM servers s \

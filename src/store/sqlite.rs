@@ -157,6 +157,10 @@ impl Engine for SqliteEngine {
         &self.place
     }
 
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// An embedded store has one server.
     async fn others(&self, _: &mut dyn Connection, _: Time) -> Result<Option<Time>, Error> {
         Ok(None)

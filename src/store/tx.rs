@@ -17,7 +17,10 @@ use super::{
     engine::{CommitError, Connection, Engine, Param, params},
     error::Error,
     lease_end::{self, Said},
-    rows::{RunContent, RunRow, attempt, audited, event, run, step, tag, term},
+    rows::{
+        Announcements, Detail, Prints, RunContent, RunParts, RunRow, attempt, audited, event, run,
+        step, tag, term,
+    },
     snapshots::{self, NewestState},
     warm::Warm,
 };
@@ -26,7 +29,7 @@ pub use whole::Undone;
 use whole::{Mark, Undo};
 
 use crate::domain::{
-    Event, EventKind, Hash, Problem, RunDetail, RunId, Time,
+    Event, EventKind, Hash, Problem, RunId, Time,
     nouns::audit::AuditEntry,
     rules::lease::LeaseEnd,
     tree::StateMax,
@@ -220,19 +223,27 @@ impl Tx {
     }
 
     /// The run with what only its own page needs.
-    pub async fn detail(&mut self, run: &RunRow) -> Result<RunDetail, Error> {
-        let content = self.content(run).await?;
-        run.detail_of(&mut self.conn, content).await
+    pub async fn detail(&mut self, run: &RunRow) -> Result<Detail, Error> {
+        Ok(self.parts(run).await?.of(run))
     }
 
-    /// The run's input, schema, result and error: as they were opened before the transaction, if the stored text is the same.
+    /// What only the run's own page needs.
+    pub async fn parts(&mut self, run: &RunRow) -> Result<RunParts, Error> {
+        let content = self.content(run).await?;
+        let plan = Announcements::of(&mut self.conn, run).await?;
+        Ok(RunParts { content, plan })
+    }
+
+    /// The run's input, schema, result and error: as they were opened before the transaction, if what is stored is the
+    /// same by its hashes. Megabytes are then neither read nor copied here.
     pub async fn content(&mut self, run: &RunRow) -> Result<RunContent, Error> {
-        let stored = run.stored_content(&mut self.conn).await?;
-        let known = self.warm.content(&run.id);
-        match known.filter(|it| it.stored == stored) {
-            Some(known) => Ok(known.content.clone()),
-            None => stored.open(),
+        if let Some(known) = self.warm.content(&run.id) {
+            let now = Prints::of(&mut self.conn, &run.id).await?;
+            if let Some(content) = known.still(&now) {
+                return Ok(content);
+            }
         }
+        run.stored_content(&mut self.conn).await?.open()
     }
 
     pub fn hold(&mut self, run: &RunId, held: NewestState) {

@@ -76,15 +76,28 @@ impl Warm {
         self.contents.insert(run.clone(), Arc::new(opened));
     }
 
-    pub fn has(&self, run: &RunId) -> bool {
-        let inner = self.inner.lock();
-        inner.is_ok_and(|inner| inner.states.contains_key(run))
+    /// What is stored of it now is damaged, so the good copy is not handed out either.
+    pub fn forget_content(&self, run: &RunId) {
+        self.contents.remove(run);
     }
 
-    /// Keeps a state that a reader read, unless the writer has put a newer one here.
-    pub fn put_absent(&self, run: &RunId, held: &NewestState) {
-        if !self.has(run) {
-            self.put(run.clone(), held.clone());
+    /// Which snapshot of the run is at hand.
+    pub fn newest(&self, run: &RunId) -> Option<(i64, Hash)> {
+        let inner = self.inner.lock().ok()?;
+        let (held, _) = inner.states.get(run)?;
+        Some((held.snapshot, held.hash))
+    }
+
+    /// Keeps a state that a reader read, unless the writer has put that one or a newer one here.
+    pub fn put_newer(&self, run: &RunId, read: &NewestState) {
+        let known = self.newest(run);
+        let outdated = |(snapshot, hash): (i64, Hash)| match snapshot == read.snapshot {
+            // The same number with another hash: the store was put back to an earlier day.
+            true => hash != read.hash,
+            false => snapshot < read.snapshot,
+        };
+        if known.is_none_or(outdated) {
+            self.put(run.clone(), read.clone());
         }
     }
 
@@ -154,6 +167,7 @@ fn fingerprint(term: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{domain::tree::StateMax, store::snapshots::Change};
     use serde_json::json;
 
     fn held(bytes: usize) -> NewestState {
@@ -177,5 +191,33 @@ mod tests {
         assert!(warm.inner.lock().unwrap().bytes <= BYTES_MAX);
         assert!(!kept(&runs[0]) && kept(&runs[8]));
         assert!(warm.take(&runs[8], 0, Hash::default()).is_none());
+    }
+
+    /// Another server has written: what lies here is outdated, and the writer would have to read the state.
+    #[test]
+    fn a_state_that_was_read_takes_the_place_of_an_older_one_and_never_of_a_newer_one() {
+        let warm = Warm::default();
+        let run: RunId = "run".parse().unwrap();
+        let max = StateMax {
+            bytes: BYTES_MAX,
+            values: 100,
+        };
+        let first = held(1);
+        let mut second = first.clone();
+        let state = json!({"text": "second"});
+        second.advance(Change::Whole(state.into()), max).unwrap();
+
+        warm.put_newer(&run, &first);
+        warm.put_newer(&run, &second);
+        assert_eq!(warm.newest(&run), Some((1, second.hash)));
+        warm.put_newer(&run, &first);
+        assert_eq!(warm.newest(&run), Some((1, second.hash)));
+
+        let mut other = first.clone();
+        let state = json!({"text": "other"});
+        other.advance(Change::Whole(state.into()), max).unwrap();
+        warm.put_newer(&run, &other);
+        assert_eq!(warm.newest(&run), Some((1, other.hash)));
+        assert!(warm.take(&run, 1, other.hash).is_some());
     }
 }

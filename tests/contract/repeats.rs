@@ -68,16 +68,21 @@ fn long_text() -> String {
     words.collect()
 }
 
-/// A large state is kept compressed apart from the rest of the first answer.
-async fn a_lease_or_claim_of_a_large_state_is_repeated_whole(on: Engine) {
+/// A large state and input are kept compressed apart from the rest of the first answer.
+async fn a_lease_or_claim_of_a_large_run_is_repeated_whole(on: Engine) {
     let api = on.shared().await;
     let agent = unique("agent");
     for (path, body) in [
         ("lease", json!({"worker": "w"})),
+        (
+            "lease",
+            json!({"worker": "w", "state_schema": {"type": "object"}}),
+        ),
         ("claims", json!({"worker": "w", "agents": [agent]})),
     ] {
         let state = json!({"text": long_text()});
-        let run = json!({"agent": agent, "input": {"a": [1]}, "state": state});
+        let input = json!({"a": [1.5, long_text()]});
+        let run = json!({"agent": agent, "input": input, "state": state});
         let run = api.create(run).await;
         let path = match path {
             "lease" => format!("/v1/runs/{run}/lease"),
@@ -87,9 +92,74 @@ async fn a_lease_or_claim_of_a_large_state_is_repeated_whole(on: Engine) {
         let first = api.post_once(&key, &path, body.clone()).await.is(200);
         assert_eq!(first["run"]["id"], *run);
         assert_eq!(first["state"], state);
+        assert_eq!(first["run"]["input"], input);
+        let schema = first["run"].get("state_schema");
+        assert_eq!(schema, body.get("state_schema"), "{path}");
         let again = api.post_once(&key, &path, body).await.is(200);
         assert_eq!(again, first, "{path}");
     }
+}
+
+/// The next turn has no result yet, also in the first answer that is kept.
+async fn a_reopening_of_a_run_with_a_large_result_is_repeated_whole(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"input": {"a": long_text()}})).await;
+    let result = json!({"text": long_text()});
+    let ended = agent.finish(json!({"result": result})).await.is(200);
+    assert_eq!(ended["run"]["result"], result);
+    let (path, key) = (agent.path("lease"), unique("key"));
+    let body = json!({"worker": "w", "reopen": true});
+    let first = api.post_once(&key, &path, body.clone()).await.is(200);
+    assert!(first["run"]["result"].is_null());
+    assert_eq!(first["run"]["input"], ended["run"]["input"]);
+    let again = api.post_once(&key, &path, body).await.is(200);
+    assert_eq!(again, first);
+}
+
+async fn a_create_or_decision_about_a_large_run_is_repeated_whole(on: Engine) {
+    let api = on.shared().await;
+    let schema = json!({"type": "object", "description": long_text()});
+    let body = json!({
+        "agent": unique("agent"), "input": {"a": [1.5, long_text()]}, "state_schema": schema,
+    });
+    let key = unique("key");
+    let first = api.post_once(&key, "/v1/runs", body.clone()).await.is(201);
+    assert_eq!(first["run"]["input"], body["input"]);
+    assert_eq!(first["run"]["state_schema"], schema);
+    let again = api.post_once(&key, "/v1/runs", body.clone()).await.is(201);
+    assert_eq!(again, first);
+
+    let run = first["run"]["id"].as_str().unwrap();
+    let path = format!("/v1/runs/{run}/decisions");
+    for order in [
+        json!({"kind": "fork", "reason": "try"}),
+        json!({"kind": "pause"}),
+    ] {
+        let key = unique("key");
+        let first = api.post_once(&key, &path, order.clone()).await.is(200);
+        assert_eq!(first["run"]["input"], body["input"], "{order}");
+        assert_eq!(first["run"]["state_schema"], schema, "{order}");
+        assert_eq!(first["decision"]["kind"], order["kind"]);
+        let before = api.facts(run).await;
+        let again = api.post_once(&key, &path, order.clone()).await.is(200);
+        assert_eq!(again, first, "{order}");
+        assert_eq!(api.facts(run).await, before, "{order}");
+    }
+}
+
+async fn concurrent_decisions_with_one_key_are_one_decision(on: Engine) {
+    let api = on.shared().await;
+    let run = api.create(json!({})).await;
+    let (path, key) = (format!("/v1/runs/{run}/decisions"), unique("key"));
+    let forks = together(8, |_| {
+        let (api, path, key) = (api.clone(), path.clone(), key.clone());
+        async move {
+            let order = json!({"kind": "fork", "reason": "try"});
+            api.post_once(&key, &path, order).await.is(200)["run"]["id"].clone()
+        }
+    })
+    .await;
+    assert!(forks.iter().all(|fork| *fork == forks[0]), "{forks:?}");
 }
 
 async fn a_takeover_repeated_with_its_key_does_not_end_its_own_lease(on: Engine) {
@@ -250,7 +320,10 @@ both_engines!(
     a_run_without_an_id_is_created_once_per_key,
     concurrent_creates_with_one_key_make_one_run,
     a_lease_asked_twice_with_one_key_is_one_lease,
-    a_lease_or_claim_of_a_large_state_is_repeated_whole,
+    a_lease_or_claim_of_a_large_run_is_repeated_whole,
+    a_reopening_of_a_run_with_a_large_result_is_repeated_whole,
+    a_create_or_decision_about_a_large_run_is_repeated_whole,
+    concurrent_decisions_with_one_key_are_one_decision,
     a_takeover_repeated_with_its_key_does_not_end_its_own_lease,
     a_claim_repeated_with_its_key_gets_the_same_run,
     progress_repeated_with_its_key_logs_once,

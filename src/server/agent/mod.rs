@@ -36,7 +36,7 @@ use crate::{
     },
     store::{
         Command, Error,
-        commands::{Key, Once},
+        commands::{Key, Once, Repeatable},
     },
 };
 
@@ -138,7 +138,7 @@ pub fn routes() -> Routes {
 }
 
 /// A command that a repeat with the same `Idempotency-Key` does not run twice.
-fn once<C>(
+fn once<C: Repeatable>(
     command: C,
     who: &Principal,
     headers: &HeaderMap,
@@ -146,7 +146,7 @@ fn once<C>(
     body: Hash,
 ) -> Result<Once<C>, Problem> {
     let key = key(who, headers, scope, body)?;
-    Ok(Once { command, key })
+    Ok(Once::new(command, key))
 }
 
 /// What a repeat of this request is recognised by, if it carries an `Idempotency-Key`.

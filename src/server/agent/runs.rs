@@ -57,6 +57,7 @@ pub async fn create(
     } else {
         StatusCode::OK
     };
+    let run = run.into();
     Ok((status, Json(RunAnswer { run })))
 }
 
@@ -136,7 +137,7 @@ pub async fn finish(
 ) -> Result<Json<RunAnswer>, Refusal> {
     let lease = (run.clone(), body.epoch);
     let finish = Finish::new(run, body);
-    let run = advance(&app, lease, "finish".into(), finish).await?;
+    let run = advance(&app, lease, "finish".into(), finish).await?.into();
     Ok(Json(RunAnswer { run }))
 }
 
@@ -152,6 +153,8 @@ pub async fn release(
 ) -> Result<Json<RunAnswer>, Refusal> {
     let lease = (run.clone(), body.epoch);
     let release = Release { run, body };
-    let run = advance(&app, lease, "release".into(), release).await?;
+    let run = advance(&app, lease, "release".into(), release)
+        .await?
+        .into();
     Ok(Json(RunAnswer { run }))
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{
-    granted::{Granted, PackedState},
+    granted::{Granted, PackedAhead},
     lease::grant,
     once::Repeatable,
 };
@@ -15,7 +15,7 @@ use crate::{
     store::{
         Error, Store,
         engine::{Connection, params},
-        rows::RunRow,
+        rows::{RunParts, RunRow},
         tx::Tx,
         writer::Command,
     },
@@ -25,22 +25,22 @@ pub struct Claim {
     body: ClaimRun,
     /// The run that was the oldest runnable one before the transaction, which most likely it still is.
     likely: Option<RunId>,
-    packed: Option<PackedState>,
+    packed: PackedAhead,
 }
 
 #[async_trait]
 impl Repeatable for Claim {
     async fn pack_ahead(&mut self, store: &Store) -> Result<(), Error> {
         self.packed = match &self.likely {
-            Some(run) => PackedState::of(store, run).await?,
-            None => None,
+            Some(run) => PackedAhead::of(store, run, |content| content).await?,
+            None => PackedAhead::default(),
         };
         Ok(())
     }
 
     /// A claim that found no run is not kept: the next one may find one.
     fn pack(&self, answer: &Option<Granted>) -> Result<Option<Vec<u8>>, Error> {
-        let packed = |it: &Granted| it.packed(self.packed.as_ref());
+        let packed = |it: &Granted| it.packed(&self.packed);
         answer.as_ref().map(packed).transpose()
     }
 }
@@ -59,7 +59,7 @@ impl Command for Claim {
     }
 
     fn heavy(&self) -> bool {
-        self.packed.as_ref().is_some_and(PackedState::is_heavy)
+        self.packed.is_heavy()
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<Option<Granted>, Error> {
@@ -68,7 +68,10 @@ impl Command for Claim {
         let mut after = 0;
         while let Some((ord, id)) = oldest(tx.conn(), agents, now, after).await? {
             match sound(tx, &id).await {
-                Ok(run) => return grant(tx, run, &self.lease()).await.map(Some),
+                Ok((run, parts)) => {
+                    let granted = grant(tx, (run, parts), &self.lease(), None).await?;
+                    return Ok(Some(granted));
+                }
                 // A damaged run is passed by: the worker gets the next one.
                 Err(error) if error.is_damage() => {
                     tracing::warn!(run = %id, %error, "a damaged run is not handed out");
@@ -86,7 +89,7 @@ impl Claim {
         Self {
             body,
             likely: None,
-            packed: None,
+            packed: PackedAhead::default(),
         }
     }
 
@@ -103,13 +106,13 @@ impl Claim {
     }
 }
 
-/// The run, once all that a worker is handed with it was read.
-async fn sound(tx: &mut Tx, id: &RunId) -> Result<RunRow, Error> {
+/// The run, and all that a worker is handed with it.
+async fn sound(tx: &mut Tx, id: &RunId) -> Result<(RunRow, RunParts), Error> {
     let run = tx.run(id).await?;
     let held = tx.state(&run).await?;
     tx.hold(id, held);
-    tx.detail(&run).await?;
-    Ok(run)
+    let parts = tx.parts(&run).await?;
+    Ok((run, parts))
 }
 
 /// The oldest runnable run behind this place in the list, and its own place; of any agent or of these.

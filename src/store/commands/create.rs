@@ -2,20 +2,24 @@
 
 use async_trait::async_trait;
 use serde_json::json;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use super::{HEAVY, once::Repeatable};
+use super::{
+    HEAVY,
+    once::Repeatable,
+    packed::{Frames, PackedContent},
+};
 use crate::{
     aside::{LONG, aside},
     domain::{
-        Code, EventKind, Hash, Problem, RunDetail, RunId, RunStatus,
+        Code, EventKind, Hash, Problem, RunId, RunStatus,
         tree::{StateMax, Tree},
         wire::{json::is_long, protocol::CreateRun},
     },
     store::{
         Error, Store,
         content::Content,
-        rows::{Announcements, NewRun, RunContent, RunRow},
+        rows::{Announcements, Detail, NewRun, RunContent, RunRow},
         snapshots::{self, NewestState, Packed},
         tx::Tx,
         writer::Command,
@@ -28,6 +32,7 @@ pub struct Create {
     ready: OnceLock<Ready>,
     /// The initial state and its row's body, if they were made before the transaction.
     first: Option<(NewestState, Packed)>,
+    packed: Option<PackedContent>,
 }
 
 /// What a new run brings, as it is compared and written.
@@ -36,6 +41,8 @@ struct Ready {
     input: Content,
     state_schema: Option<Content>,
     state: Tree,
+    /// What a run that was just made holds, without reading it back.
+    content: RunContent,
 }
 
 impl Ready {
@@ -47,6 +54,12 @@ impl Ready {
             input,
             state_schema: body.state_schema.as_ref().map(Content::of),
             state,
+            content: RunContent {
+                input: Arc::new(body.input.clone()),
+                state_schema: body.state_schema.clone().map(Arc::new),
+                result: None,
+                error: None,
+            },
         }
     }
 }
@@ -54,11 +67,33 @@ impl Ready {
 /// The run, and whether it is new.
 #[derive(serde::Serialize, serde::Deserialize)]
 pub struct Created {
-    pub run: RunDetail,
+    pub run: Detail,
     pub new: bool,
 }
 
-impl Repeatable for Create {}
+/// All of it but the run.
+#[derive(serde::Serialize)]
+struct Beside {
+    new: bool,
+}
+
+#[async_trait]
+impl Repeatable for Create {
+    async fn pack_ahead(&mut self, _: &Store) -> Result<(), Error> {
+        self.packed = match self.brings(LONG) {
+            true => Some(PackedContent::of(self.ready().content.clone()).await?),
+            false => None,
+        };
+        Ok(())
+    }
+
+    fn pack(&self, answer: &Created) -> Result<Option<Vec<u8>>, Error> {
+        let mut frames = Frames::begin(&Beside { new: answer.new })?;
+        frames.add_run(&answer.run, self.packed.as_ref())?;
+        frames.add(b"}");
+        frames.finish().map(Some)
+    }
+}
 
 #[async_trait]
 impl Command for Create {
@@ -70,7 +105,11 @@ impl Command for Create {
             // A state that is too large is refused in `apply`, like every other reason to refuse.
             self.first = aside(|| self.first(store.state_max).ok()).await;
         }
-        Ok(())
+        match self.body.id {
+            // It may be there, with a large result by now.
+            Some(_) => store.open_content(&self.id).await,
+            None => Ok(()),
+        }
     }
 
     fn heavy(&self) -> bool {
@@ -93,7 +132,9 @@ impl Command for Create {
         };
         let run = self.insert(tx, origin, first).await?;
         Ok(Created {
-            run: run.detail_of(tx.conn(), self.content()).await?,
+            run: run
+                .detail_of(tx.conn(), self.ready().content.clone())
+                .await?,
             new: true,
         })
     }
@@ -106,6 +147,7 @@ impl Create {
             body,
             ready: OnceLock::new(),
             first: None,
+            packed: None,
         }
     }
 
@@ -123,16 +165,6 @@ impl Create {
         let state = &self.ready().state;
         snapshots::fits(state, max)?;
         NewestState::initial(state.clone())
-    }
-
-    /// What a run that was just made holds, without reading it back.
-    fn content(&self) -> RunContent {
-        RunContent {
-            input: self.body.input.clone(),
-            state_schema: self.body.state_schema.clone(),
-            result: None,
-            error: None,
-        }
     }
 
     async fn insert(

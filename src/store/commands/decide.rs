@@ -12,18 +12,23 @@ mod stop;
 mod vetted;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
-use super::{HEAVY, once::Repeatable};
+use super::{
+    HEAVY,
+    once::Repeatable,
+    packed::{Frames, PackedContent},
+};
 use crate::{
     domain::{
         Code, DecisionKind, Problem, RunId, RunStatus, StepStatus,
         nouns::access::Principal,
         rules::decision::{self, LOOKING_MS, Looking},
-        wire::protocol::{Decide, DecideAnswer},
+        wire::protocol::Decide,
     },
     store::{
         Error, Store, lease_end,
-        rows::{RunContent, RunRow, StepRow},
+        rows::{Detail, RunContent, RunRow, StepRow},
         tx::Tx,
         writer::Command,
     },
@@ -39,6 +44,20 @@ pub struct Decision {
     author: Principal,
     body: Decide,
     vetted: Vetted,
+    packed: Option<PackedContent>,
+}
+
+/// What was decided, and the run after it: its fork, if it was forked.
+#[derive(Serialize, Deserialize)]
+pub struct Decided {
+    pub run: Detail,
+    pub decision: decision::Decision,
+}
+
+/// All of it but the run.
+#[derive(Serialize)]
+struct Beside<'a> {
+    decision: &'a decision::Decision,
 }
 
 /// A decision that was checked in full; carrying it out refuses nothing more.
@@ -53,11 +72,31 @@ enum Order {
     Fork(fork::Fork),
 }
 
-impl Repeatable for Decision {}
+#[async_trait]
+impl Repeatable for Decision {
+    async fn pack_ahead(&mut self, store: &Store) -> Result<(), Error> {
+        let forks = self.body.kind == DecisionKind::Fork;
+        let answered = |content: RunContent| match forks {
+            true => in_fork(content),
+            false => content,
+        };
+        self.packed = PackedContent::of_run(store, &self.run, answered).await?;
+        Ok(())
+    }
+
+    fn pack(&self, answer: &Decided) -> Result<Option<Vec<u8>>, Error> {
+        let mut frames = Frames::begin(&Beside {
+            decision: &answer.decision,
+        })?;
+        frames.add_run(&answer.run, self.packed.as_ref())?;
+        frames.add(b"}");
+        frames.finish().map(Some)
+    }
+}
 
 #[async_trait]
 impl Command for Decision {
-    type Answer = DecideAnswer;
+    type Answer = Decided;
 
     async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
         store.open_content(&self.run).await?;
@@ -67,10 +106,11 @@ impl Command for Decision {
     fn heavy(&self) -> bool {
         // These write as many rows as the run has steps.
         let long = matches!(self.body.kind, DecisionKind::Fork | DecisionKind::Rewind);
-        long || self.brings(HEAVY)
+        let packed = self.packed.as_ref();
+        long || self.brings(HEAVY) || packed.is_some_and(PackedContent::is_heavy)
     }
 
-    async fn apply(&self, tx: &mut Tx) -> Result<DecideAnswer, Error> {
+    async fn apply(&self, tx: &mut Tx) -> Result<Decided, Error> {
         let run = tx.run(&self.run).await?;
         self.current(tx, &run).await?;
         let order = self.checked(tx, &run).await?;
@@ -85,6 +125,7 @@ impl Decision {
             author,
             body,
             vetted: Vetted::default(),
+            packed: None,
         }
     }
 
@@ -93,7 +134,7 @@ impl Decision {
         tx: &mut Tx,
         mut run: RunRow,
         order: Order,
-    ) -> Result<DecideAnswer, Error> {
+    ) -> Result<Decided, Error> {
         let based_on = run.version;
         let at = run.at.as_ref().map(|at| at.seq);
         if self.body.kind.moves_version() {
@@ -128,16 +169,12 @@ impl Decision {
         tx.save(&run);
         let run = match fork {
             Some(fork) => {
-                let content = RunContent {
-                    result: None,
-                    error: None,
-                    ..tx.content(&run).await?
-                };
+                let content = in_fork(tx.content(&run).await?);
                 fork.detail_of(tx.conn(), content).await?
             }
             None => tx.detail(&run).await?,
         };
-        Ok(DecideAnswer { run, decision })
+        Ok(Decided { run, decision })
     }
 }
 
@@ -163,6 +200,15 @@ impl Order {
                 _ => None,
             },
         }
+    }
+}
+
+/// What a fork holds of what its origin holds.
+fn in_fork(content: RunContent) -> RunContent {
+    RunContent {
+        result: None,
+        error: None,
+        ..content
     }
 }
 

@@ -1,14 +1,14 @@
 //! An agent says that the run is over.
 
 use async_trait::async_trait;
-use serde_json::json;
-use std::sync::OnceLock;
+use serde_json::{Value, json};
+use std::sync::{Arc, OnceLock};
 
 use super::{HEAVY, holds, release::ended_with};
 use crate::{
     aside::{LONG, aside},
     domain::{
-        Code, EventKind, Hash, Problem, RunDetail, RunId, RunStatus, StepStatus,
+        Code, EventKind, Hash, Problem, RunId, RunStatus, StepStatus,
         rules::lease::LeaseEnd,
         wire::{
             json::is_long,
@@ -20,7 +20,7 @@ use crate::{
         content::Content,
         engine::params,
         lease_end,
-        rows::{StepRow, sealed},
+        rows::{Detail, StepRow, sealed},
         tx::Tx,
         writer::Command,
     },
@@ -36,6 +36,8 @@ pub struct Finish {
 struct Ready {
     body: Hash,
     result: Content,
+    /// The same, as the answer shares it.
+    value: Arc<Value>,
 }
 
 impl Finish {
@@ -51,13 +53,14 @@ impl Finish {
         self.ready.get_or_init(|| Ready {
             body: Hash::of(&json!(self.body)),
             result: Content::of(&self.body.result),
+            value: Arc::new(self.body.result.clone()),
         })
     }
 }
 
 #[async_trait]
 impl Command for Finish {
-    type Answer = RunDetail;
+    type Answer = Detail;
 
     async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
         store.open_content(&self.run).await?;
@@ -71,9 +74,13 @@ impl Command for Finish {
         is_long(&self.body.result, HEAVY)
     }
 
-    async fn apply(&self, tx: &mut Tx) -> Result<RunDetail, Error> {
+    async fn apply(&self, tx: &mut Tx) -> Result<Detail, Error> {
         let mut run = tx.run(&self.run).await?;
-        let Ready { body, result } = self.ready();
+        let Ready {
+            body,
+            result,
+            value,
+        } = self.ready();
         let body = *body;
         if ended_with(tx, &run.id, self.body.epoch, LeaseEnd::Finish, body).await? {
             return tx.detail(&run).await;
@@ -123,7 +130,7 @@ impl Command for Finish {
         tx.save(&run);
         tx.flush_runs().await?;
         // The result that was just written is not read back: megabytes would be hashed again while all writes wait.
-        content.result = kept.map(|_| self.body.result.clone());
+        content.result = kept.map(|_| value.clone());
         content.error = self.body.error.clone();
         run.detail_of(tx.conn(), content).await
     }

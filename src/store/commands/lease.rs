@@ -1,24 +1,27 @@
 //! A worker takes a run: a new epoch, an expiry by the database's clock, and the state to go on from.
 
 use async_trait::async_trait;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::sync::{Arc, OnceLock};
 
 use super::{
-    granted::{Granted, PackedState},
+    granted::{Granted, PackedAhead},
     once::Repeatable,
     reopen,
 };
 use crate::{
+    aside::{LONG, aside},
     domain::{
-        Code, EventKind, Problem, RunId, RunStatus, rules::lease::LeaseEnd,
-        wire::protocol::LeaseRun,
+        Code, EventKind, Problem, RunId, RunStatus,
+        rules::lease::LeaseEnd,
+        wire::{json::is_long, protocol::LeaseRun},
     },
     store::{
         Error, Store,
         engine::params,
         error::KeptByRefusal,
         lease_end::{self, Said},
-        rows::{RunRow, lease::LeaseRow, sealed},
+        rows::{RunContent, RunParts, RunRow, lease::LeaseRow, sealed},
         table::Declared as _,
         tx::Tx,
         writer::Command,
@@ -28,7 +31,15 @@ use crate::{
 pub struct Lease {
     run: RunId,
     body: LeaseRun,
-    packed: Option<PackedState>,
+    schema: OnceLock<Option<Schema>>,
+    packed: PackedAhead,
+}
+
+/// The state's schema that a lease brings.
+pub struct Schema {
+    value: Arc<Value>,
+    /// As it is written.
+    stored: String,
 }
 
 impl Lease {
@@ -36,20 +47,40 @@ impl Lease {
         Self {
             run,
             body,
-            packed: None,
+            schema: OnceLock::new(),
+            packed: PackedAhead::default(),
         }
+    }
+
+    fn schema(&self) -> Option<&Schema> {
+        let made = self.schema.get_or_init(|| {
+            let schema = self.body.state_schema.as_ref();
+            schema.map(|schema| Schema {
+                value: Arc::new(schema.clone()),
+                stored: sealed(schema),
+            })
+        });
+        made.as_ref()
     }
 }
 
 #[async_trait]
 impl Repeatable for Lease {
     async fn pack_ahead(&mut self, store: &Store) -> Result<(), Error> {
-        self.packed = PackedState::of(store, &self.run).await?;
+        let schema = self.schema().map(|it| it.value.clone());
+        let reopens = self.body.reopen;
+        let answered = |content: RunContent| RunContent {
+            state_schema: schema.or(content.state_schema),
+            // The next turn has none yet.
+            result: content.result.filter(|_| !reopens),
+            ..content
+        };
+        self.packed = PackedAhead::of(store, &self.run, answered).await?;
         Ok(())
     }
 
     fn pack(&self, answer: &Granted) -> Result<Option<Vec<u8>>, Error> {
-        answer.packed(self.packed.as_ref()).map(Some)
+        answer.packed(&self.packed).map(Some)
     }
 }
 
@@ -58,12 +89,16 @@ impl Command for Lease {
     type Answer = Granted;
 
     async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
+        let schema = self.body.state_schema.as_ref();
+        if schema.is_some_and(|it| is_long(it, LONG)) {
+            aside(|| self.schema()).await;
+        }
         store.open_content(&self.run).await?;
         store.warm_up(&self.run).await
     }
 
     fn heavy(&self) -> bool {
-        self.packed.as_ref().is_some_and(PackedState::is_heavy)
+        self.packed.is_heavy()
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<Granted, Error> {
@@ -109,12 +144,18 @@ impl Command for Lease {
         if reopens {
             reopen::reopen(tx, &mut run).await?;
         }
-        grant(tx, run, &self.body).await
+        let parts = tx.parts(&run).await?;
+        grant(tx, (run, parts), &self.body, self.schema()).await
     }
 }
 
-/// Hands the run to the worker.
-pub async fn grant(tx: &mut Tx, mut run: RunRow, body: &LeaseRun) -> Result<Granted, Error> {
+/// Hands the run to the worker, with what was read of it since it changed last.
+pub async fn grant(
+    tx: &mut Tx,
+    (mut run, mut parts): (RunRow, RunParts),
+    body: &LeaseRun,
+    schema: Option<&Schema>,
+) -> Result<Granted, Error> {
     // Read the state first: nothing damaged is ever handed to an agent.
     let held = tx.state(&run).await?;
     let state = held.tree.clone();
@@ -147,11 +188,12 @@ pub async fn grant(tx: &mut Tx, mut run: RunRow, body: &LeaseRun) -> Result<Gran
         body: None,
     };
     lease.insert(tx.conn()).await?;
-    if let Some(schema) = &body.state_schema {
+    if let Some(schema) = schema {
         let sql = "UPDATE runs SET state_schema = $2 WHERE id = $1";
         tx.conn()
-            .execute(sql, params![run.id.as_str(), sealed(schema)])
+            .execute(sql, params![run.id.as_str(), schema.stored.as_str()])
             .await?;
+        parts.content.state_schema = Some(schema.value.clone());
     }
     tracing::info!(
         run = %run.id, epoch = run.epoch.0, worker = body.worker, snapshot = run.snapshot, "checkpoint restored"
@@ -164,7 +206,7 @@ pub async fn grant(tx: &mut Tx, mut run: RunRow, body: &LeaseRun) -> Result<Gran
     lease_end::become_status(tx, &mut run, RunStatus::Running);
     tx.save(&run);
     Ok(Granted {
-        run: tx.detail(&run).await?,
+        run: parts.of(&run),
         epoch: run.epoch,
         expires_at,
         state,

@@ -6,14 +6,13 @@ use serde_json::json;
 use super::holds;
 use crate::{
     domain::{
-        Epoch, Hash, Problem, RunDetail, RunId, RunStatus, rules::lease::LeaseEnd,
-        wire::protocol::ReleaseRun,
+        Epoch, Hash, Problem, RunId, RunStatus, rules::lease::LeaseEnd, wire::protocol::ReleaseRun,
     },
     store::{
         Error, Store,
         engine::params,
         lease_end::{self, Said},
-        rows::lease::LeaseRow,
+        rows::{Detail, lease::LeaseRow},
         table::Declared as _,
         tx::Tx,
         writer::Command,
@@ -27,13 +26,13 @@ pub struct Release {
 
 #[async_trait]
 impl Command for Release {
-    type Answer = RunDetail;
+    type Answer = Detail;
 
     async fn prepare(&mut self, store: &Store) -> Result<(), Error> {
         store.open_content(&self.run).await
     }
 
-    async fn apply(&self, tx: &mut Tx) -> Result<RunDetail, Error> {
+    async fn apply(&self, tx: &mut Tx) -> Result<Detail, Error> {
         let mut run = tx.run(&self.run).await?;
         let body = Hash::of(&json!(self.body));
         if ended_with(tx, &run.id, self.body.epoch, LeaseEnd::Release, body).await? {

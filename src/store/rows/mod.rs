@@ -25,7 +25,7 @@ pub use attempt::{AttemptRow, StoredPartial};
 pub use glance::Glance;
 pub use log_line::{append_log, read_log};
 pub(super) use run::run_columns;
-pub use run::{NewRun, Opened, RunContent, RunRow, StoredContent};
+pub use run::{Detail, NewRun, Opened, Prints, RunContent, RunParts, RunRow, StoredContent};
 pub use step::{StepRow, StoredResult};
 pub(super) use step::{step_columns, steps};
 

@@ -1,11 +1,13 @@
 //! The table `runs`.
 
 mod content;
+mod detail;
 mod life;
 mod listed;
 mod write;
 
-pub use content::{Opened, RunContent, StoredContent};
+pub use content::{Opened, Prints, RunContent, StoredContent};
+pub use detail::{Detail, RunParts};
 pub use write::UPDATE;
 
 use std::collections::BTreeMap;
@@ -155,7 +157,7 @@ impl RunRow {
     /// The run with what only its own page needs.
     pub async fn detail(&self, conn: &mut dyn Connection) -> Result<RunDetail, Error> {
         let content = self.stored_content(conn).await?.open()?;
-        self.detail_of(conn, content).await
+        self.detail_of(conn, content).await.map(RunDetail::from)
     }
 
     /// The same with what is known to be in it.
@@ -163,25 +165,8 @@ impl RunRow {
         &self,
         conn: &mut dyn Connection,
         content: RunContent,
-    ) -> Result<RunDetail, Error> {
-        let RunContent {
-            input,
-            state_schema,
-            result,
-            error,
-        } = content;
+    ) -> Result<Detail, Error> {
         let plan = super::Announcements::of(conn, self).await?;
-        Ok(RunDetail {
-            run: self.to_run(),
-            input,
-            state_schema,
-            links: self.links.clone(),
-            on_crash: self.on_crash,
-            max_recoveries: self.max_recoveries,
-            recoveries: self.recoveries,
-            plan,
-            result,
-            error,
-        })
+        Ok(RunParts { content, plan }.of(self))
     }
 }

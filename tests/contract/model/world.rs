@@ -228,10 +228,7 @@ impl World {
             key: key.to_owned(),
             body: Hash::of(&json!(body)),
         };
-        let once = Once {
-            command: decision,
-            key: Some(key),
-        };
+        let once = Once::new(decision, Some(key));
         code(self.store.write(once).await, |_| "ok".into())
     }
 
