@@ -14,7 +14,7 @@ import { expect, expectLive, test } from "../support/test.ts";
 /** How many are pressed; without it, one of each kind. */
 const MOST = Number(process.env.STEP47_CRAWL ?? 0);
 
-test.describe.configure({ timeout: MOST > 0 ? 3_600_000 : 240_000 });
+test.describe.configure({ timeout: MOST > 0 ? 3_600_000 : 480_000 });
 
 async function open(page: Page, address: string): Promise<void> {
   await page.goto(address);
