@@ -66,3 +66,33 @@ export async function settled(page: Page): Promise<Seen> {
   }
   return last;
 }
+
+/** A word of the timeline, and how big it is drawn. */
+export interface Label {
+  text: string;
+  width: number;
+  height: number;
+}
+
+export async function labels(page: Page): Promise<Label[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll(".timeline-svg text")]
+      .map((it) => {
+        const { width, height } = it.getBoundingClientRect();
+        return { text: (it.textContent ?? "").trim(), width, height };
+      })
+      .filter((it) => it.text !== ""),
+  );
+}
+
+/** The words that both timelines have and that are not drawn in one size. Which words there are follows the clock. */
+export function unlike(some: Label[], others: Label[]): string[] {
+  const near = (a: number, b: number) => Math.abs(a - b) <= 2;
+  const wrong = some.filter((it) => {
+    const same = others.filter((other) => other.text === it.text);
+    return same.length > 0 && !same.some((other) => near(it.width, other.width) && near(it.height, other.height));
+  });
+  const said = wrong.map((it) => `“${it.text}” is ${it.width.toFixed(0)} × ${it.height.toFixed(0)} px`);
+  const lost = some.length > 0 !== others.length > 0 ? [`${some.length} words in one timeline, ${others.length} in the other`] : [];
+  return [...said, ...lost];
+}

@@ -60,6 +60,34 @@ test("the whole state, with what changes beside it, saved as a new snapshot", as
   expect(before.state, "the original stays readable").toEqual({ note: "as it was", total: 8 });
 });
 
+test("a state of 3 MiB is edited and saved like any other", async ({ admin, agent, server }) => {
+  const lines = Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [`line ${n}`, "x".repeat(95)]));
+  const state = { note: "as it was", lines };
+  expect(JSON.stringify(state).length).toBeGreaterThan(3 << 20);
+  const id = await agent.create({ agent: "bookkeeper", title: "Close the year", state, on_crash: "hold" });
+  const run = await agent.lease(id);
+  await agent.begin(run, { key: "a", name: "close" });
+  await agent.die(run);
+  await admin.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await admin.goto(`${server.url}/runs/${id}/edit`);
+  await expectLive(admin);
+  await expect(admin.locator("json-editor[data-ready]")).toBeAttached();
+  // As somebody does it who changed it in an editor of their own.
+  await admin.evaluate((text) => navigator.clipboard.writeText(text), JSON.stringify({ ...state, note: "by hand" }, null, 2));
+  await editor(admin).click();
+  await admin.keyboard.press("Control+a");
+  await admin.keyboard.press("Control+v");
+  await expect(admin.getByText("A text this long is not compared here.")).toBeVisible();
+  await expect(admin.locator("main"), "what was not compared is not called the same").not.toContainText("No changes");
+  await admin.getByLabel("Reason").fill("closed by hand");
+  await save(admin).click();
+  await expect(admin).toHaveURL(new RegExp(`/runs/${id}$`), { timeout: 30_000 });
+  const after = await stateOf(agent, id);
+  expect(after.snapshot).toBe(1);
+  expect(after.state.note).toBe("by hand");
+  expect(Object.keys(after.state.lines as object)).toHaveLength(30_000);
+});
+
 test("bad edits get a clear message and change nothing", async ({ admin, agent, server, consoleErrors }) => {
   const id = await heldRun(agent);
   const before = await stateOf(agent, id);

@@ -4,6 +4,7 @@
 use leptos::{ev, html, prelude::*};
 
 use super::{
+    browser::OrSay as _,
     keyboard,
     refusal::Refusal,
     schema_form::{Form, SchemaForm, said},
@@ -150,7 +151,8 @@ fn in_order(place: &str) -> Vec<Option<u32>> {
 /// A calendar field with half a date in it: its value is empty, and only the browser knows.
 fn half_typed(form: NodeRef<html::Form>, wrong: &[Wrong]) -> Option<Wrong> {
     let dates = "input[type=date]:invalid, input[type=datetime-local]:invalid";
-    let field = form.get_untracked()?.query_selector(dates).ok()??;
+    let field = form.get_untracked()?.query_selector(dates);
+    let field = field.or_say("look for a date")??;
     let place = field.get_attribute("data-place")?;
     let known = wrong.iter().any(|it| it.place == place);
     (!known).then(|| Wrong {

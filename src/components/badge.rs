@@ -16,7 +16,10 @@ impl Badge {
         provide_context(badge.clone());
         let needs = badge.0.clone();
         Effect::new(move || {
-            let icon = document().query_selector("link[rel=icon]").ok().flatten();
+            let icon = document()
+                .query_selector("link[rel=icon]")
+                .or_say("look for the icon")
+                .flatten();
             if let Some(icon) = icon {
                 icon.set_attribute("href", &favicon(needs.get()))
                     .or_say("change the icon");

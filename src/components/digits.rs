@@ -20,7 +20,9 @@ pub fn choose(key: &str) -> bool {
     if key.len() != 1 || !matches!(key.as_bytes()[0], b'1'..=b'9') {
         return false;
     }
-    let around = |selector| focused().and_then(|it| it.closest(selector).ok().flatten());
+    let around = |selector| {
+        focused().and_then(|it| it.closest(selector).or_say("look for a choice").flatten())
+    };
     let inside = |place: &Element, it: &Element| place.contains(Some(it.as_ref()));
     let here = around(CHOICE).or_else(|| {
         let together = around(TOGETHER);
@@ -30,7 +32,11 @@ pub fn choose(key: &str) -> bool {
         if let Some(together) = together.filter(|place| fits.iter().any(|it| inside(place, it))) {
             fits.retain(|it| inside(&together, it));
         }
-        let open = |it: &&Element| it.query_selector(":checked").is_ok_and(|it| it.is_none());
+        let open = |it: &&Element| {
+            it.query_selector(":checked")
+                .or_say("look for a choice")
+                .is_some_and(|it| it.is_none())
+        };
         let first = fits.first().cloned();
         fits.iter().find(open).cloned().or(first)
     });

@@ -93,7 +93,10 @@ fn go_on(last: Last) {
 }
 
 fn around(element: &HtmlElement, selector: &str) -> Option<HtmlElement> {
-    let found = element.closest(selector).ok().flatten();
+    let found = element
+        .closest(selector)
+        .or_say("look around an element")
+        .flatten();
     found.and_then(|it| it.dyn_into().ok())
 }
 
@@ -130,7 +133,10 @@ pub fn press_in_dialog(key: &str) -> bool {
 
 /// Focuses the first element that fits.
 pub fn focus_first(selector: &str) {
-    let found = document().query_selector(selector).ok().flatten();
+    let found = document()
+        .query_selector(selector)
+        .or_say("look for an element")
+        .flatten();
     if let Some(element) = found.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
         element.focus().or_say("focus an element");
     }
@@ -142,8 +148,13 @@ pub fn enter(id: &str) {
         return;
     };
     let fields = "input, textarea, select, button";
-    let is_field = place.matches(fields).unwrap_or(false);
-    let inside = || place.query_selector(fields).ok().flatten();
+    let is_field = place.matches(fields).or_say("look at an element") == Some(true);
+    let inside = || {
+        place
+            .query_selector(fields)
+            .or_say("look for a field")
+            .flatten()
+    };
     let found = if is_field { None } else { inside() };
     if let Ok(element) = found.unwrap_or(place).dyn_into::<HtmlElement>() {
         element.focus().or_say("focus a field");
@@ -177,5 +188,8 @@ pub fn all<E: leptos::wasm_bindgen::JsCast>(selector: &str) -> Vec<E> {
 
 /// The dialog that lies above the page.
 pub fn open_dialog() -> Option<web_sys::Element> {
-    document().query_selector("dialog[open]").ok().flatten()
+    document()
+        .query_selector("dialog[open]")
+        .or_say("look for a dialog")
+        .flatten()
 }

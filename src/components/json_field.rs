@@ -36,7 +36,8 @@ pub fn JsonField(
             && field.value() != text
         {
             field.set_value(&text);
-            if let Ok(event) = web_sys::Event::new("json-editor:take") {
+            let event = web_sys::Event::new("json-editor:take").or_say("tell the editor");
+            if let Some(event) = event {
                 field.dispatch_event(&event).or_say("tell the editor");
             }
         }
@@ -74,13 +75,14 @@ pub fn JsonField(
 fn load_editor() {
     use leptos::wasm_bindgen::JsCast as _;
     let document = document();
-    if document
+    let there = document
         .query_selector("script[data-editor]")
-        .is_ok_and(|found| found.is_some())
-    {
+        .or_say("look for the editor")
+        .flatten();
+    if there.is_some() {
         return;
     }
-    let script = document.create_element("script").ok();
+    let script = document.create_element("script").or_say("load the editor");
     let script = script.and_then(|it| it.dyn_into::<web_sys::HtmlScriptElement>().ok());
     if let (Some(script), Some(head)) = (script, document.head()) {
         script.set_type("module");

@@ -132,10 +132,16 @@ pub fn Keyboard() -> impl IntoView {
             let target = event
                 .target()
                 .and_then(|it| it.dyn_into::<web_sys::Element>().ok());
-            let asks = |it: web_sys::Element| it.closest("[data-opens-help]").ok().flatten();
-            let inside = target
-                .as_ref()
-                .and_then(|it| it.closest(".account, .more > summary").ok().flatten());
+            let asks = |it: web_sys::Element| {
+                it.closest("[data-opens-help]")
+                    .or_say("look around a click")
+                    .flatten()
+            };
+            let inside = target.as_ref().and_then(|it| {
+                it.closest(".account, .more > summary")
+                    .or_say("look around a click")
+                    .flatten()
+            });
             let asks = target.and_then(asks).is_some();
             if asks || inside.is_none() {
                 close_menu();
@@ -209,11 +215,15 @@ pub fn send_form(event: ev::KeyboardEvent) {
 }
 
 fn close_menu() {
-    if let Ok(Some(menu)) = document().query_selector(":is(.account, .more)[open]") {
+    let open = document().query_selector(":is(.account, .more)[open]");
+    if let Some(menu) = open.or_say("look for a menu").flatten() {
         menu.remove_attribute("open").or_say("close a menu");
         // The focus must not stay inside a menu that is closed.
         let inside = focused().is_some_and(|it| menu.contains(Some(it.as_ref())));
-        let summary = menu.query_selector("summary").ok().flatten();
+        let summary = menu
+            .query_selector("summary")
+            .or_say("look into a menu")
+            .flatten();
         if let Some(summary) = summary.filter(|_| inside)
             && let Ok(summary) = summary.dyn_into()
         {

@@ -61,18 +61,23 @@ pub fn to_missing(form: &Element) {
 
 fn around(event: &Event, selector: &str) -> Option<Element> {
     let target = event.target()?.dyn_into::<Element>().ok()?;
-    target.closest(selector).ok().flatten()
+    target.closest(selector).or_say("look for a form").flatten()
 }
 
 fn shown(place: &Element, selector: &str) -> Option<HtmlElement> {
-    let found = place.query_selector(selector).ok().flatten()?;
+    let found = place
+        .query_selector(selector)
+        .or_say("look for a field")
+        .flatten()?;
     let found = found.dyn_into::<HtmlElement>().ok()?;
     (found.offset_height() > 0).then_some(found)
 }
 
 /// The first choice that nobody made yet: of several ways none, or a box without its tick.
 fn open(form: &Element) -> Option<HtmlElement> {
-    let all = form.query_selector_all("input[data-choice]").ok()?;
+    let all = form
+        .query_selector_all("input[data-choice]")
+        .or_say("look for choices")?;
     let ways = |of: &HtmlInputElement| match of.type_().as_str() {
         "checkbox" => of.value(),
         _ => of.name(),

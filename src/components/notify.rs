@@ -58,7 +58,8 @@ impl Notify {
     #[cfg(feature = "hydrate")]
     fn ask(self) {
         leptos::task::spawn_local(async move {
-            if let Ok(asking) = Notification::request_permission() {
+            let asking = Notification::request_permission().or_say("ask for notifications");
+            if let Some(asking) = asking {
                 let answer = wasm_bindgen_futures::JsFuture::from(asking).await;
                 answer.or_say("ask for notifications");
             }

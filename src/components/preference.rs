@@ -5,11 +5,14 @@ use leptos::{prelude::*, web_sys};
 use super::browser::OrSay as _;
 
 fn storage() -> Option<web_sys::Storage> {
-    window().local_storage().ok().flatten()
+    window()
+        .local_storage()
+        .or_say("open what this browser keeps")
+        .flatten()
 }
 
 pub fn read(name: &str) -> Option<String> {
-    storage()?.get_item(name).ok().flatten()
+    storage()?.get_item(name).or_say("read a choice").flatten()
 }
 
 /// Keeps a choice; `None` goes back to the default.

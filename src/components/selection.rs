@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use leptos::{ev, html, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 
-use super::{keyboard::Keys, run_row::title};
+use super::{browser::OrSay as _, focus, keyboard::Keys, run_row::title};
 use crate::domain::{Run, RunId, RunStatus};
 
 /// As many as may be decided about at once.
@@ -120,9 +120,11 @@ impl Selection {
     }
 
     fn toggle_focused(self) {
-        let row = document()
-            .active_element()
-            .and_then(|it| it.closest("tr[data-run]").ok().flatten());
+        let row = document().active_element().and_then(|it| {
+            it.closest("tr[data-run]")
+                .or_say("look for a row")
+                .flatten()
+        });
         if let Some(id) = row.as_ref().and_then(run_of) {
             let on = !self
                 .picked
@@ -160,12 +162,8 @@ impl Selection {
 
 /// The runs of the rows from one to another, as they stand on the screen.
 fn between(one: &RunId, other: &RunId) -> Vec<RunId> {
-    let Ok(rows) = document().query_selector_all("tr[data-run]") else {
-        return vec![other.clone()];
-    };
-    let ids: Vec<RunId> = (0..rows.length())
-        .filter_map(|index| run_of(&rows.get(index)?.dyn_into().ok()?))
-        .collect();
+    let rows = focus::all::<web_sys::Element>("tr[data-run]");
+    let ids: Vec<RunId> = rows.iter().filter_map(run_of).collect();
     let place = |id: &RunId| ids.iter().position(|it| it == id);
     match (place(one), place(other)) {
         (Some(a), Some(b)) => ids[a.min(b)..=a.max(b)].to_vec(),

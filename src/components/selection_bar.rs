@@ -6,7 +6,9 @@ use leptos::{html, prelude::*, web_sys};
 
 use super::{
     browser::OrSay as _,
-    clipboard, keyboard, modal,
+    clipboard,
+    focus::open_dialog,
+    keyboard, modal,
     selection::{Picked, Selection},
     toast::Toasts,
 };
@@ -141,8 +143,9 @@ fn back(event: leptos::ev::MouseEvent) {
 
 fn close_dialog() {
     use leptos::wasm_bindgen::JsCast as _;
-    let open = document().query_selector("dialog[open]").ok().flatten();
-    if let Some(open) = open.and_then(|it| it.dyn_into::<web_sys::HtmlDialogElement>().ok()) {
+    if let Some(open) =
+        open_dialog().and_then(|it| it.dyn_into::<web_sys::HtmlDialogElement>().ok())
+    {
         open.close();
     }
 }

@@ -245,7 +245,10 @@ fn Heads() -> impl IntoView {
 
 /// The height of a row as it is drawn.
 fn measured(list: &web_sys::HtmlDivElement) -> f64 {
-    let row = list.query_selector(".step-row").ok().flatten();
+    let row = list
+        .query_selector(".step-row")
+        .or_say("look for a row")
+        .flatten();
     let height = row.map_or(0.0, |row| row.get_bounding_client_rect().height());
     if height > 0.0 { height } else { ROW }
 }
@@ -275,7 +278,10 @@ fn begin_with_whole_row(list: &web_sys::HtmlDivElement, row: f64) {
 }
 
 fn focus_selected(list: &web_sys::HtmlDivElement) {
-    let link = list.query_selector("a[aria-current]").ok().flatten();
+    let link = list
+        .query_selector("a[aria-current]")
+        .or_say("look for the selected step")
+        .flatten();
     if let Some(link) = link.and_then(|it| it.dyn_into().ok()) {
         focus_in_place(&link);
     }

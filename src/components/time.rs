@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::{preference, segments::Segments};
+use super::{browser::every, preference, segments::Segments};
 use crate::domain::{
     Time,
     views::{sheet::Usual, words},
@@ -29,12 +29,7 @@ impl Clock {
                     now.set(Some(Time::now()));
                 }
             };
-            let ticking = set_interval_with_handle(tick, std::time::Duration::from_secs(1));
-            on_cleanup(move || {
-                if let Ok(handle) = ticking {
-                    handle.clear();
-                }
-            });
+            every(std::time::Duration::from_secs(1), tick);
         });
     }
 

@@ -3,6 +3,7 @@
 use leptos::{prelude::*, task::spawn_local};
 use std::time::Duration;
 
+use super::browser::every;
 use crate::{api, domain::Trouble};
 
 /// While there is trouble, the page also asks this often: its stream may be lost.
@@ -18,12 +19,7 @@ pub fn TroubleBanner(
         if trouble.get().is_none() {
             return;
         }
-        let looking = set_interval_with_handle(move || look(heard), LOOK_EVERY);
-        on_cleanup(move || {
-            if let Ok(handle) = looking {
-                handle.clear();
-            }
-        });
+        every(LOOK_EVERY, move || look(heard));
     });
     let banner = move || {
         let words = trouble.get()?.banner();

@@ -143,7 +143,7 @@ impl Live {
     }
 
     fn connect(self, address: &str) -> Option<Source> {
-        let events = EventSource::new(address).ok()?;
+        let events = EventSource::new(address).or_say("open the stream of events")?;
         let opened = Closure::new(move || {
             self.tab.update_value(|tab| tab.refusals = 0);
             self.connection.set(Connection::Live);
@@ -193,7 +193,8 @@ impl Live {
             self.tab.update_value(|tab| tab.retry = None);
             spawn_local(self.catch_up());
         };
-        if let Ok(handle) = set_timeout_with_handle(again, pause.min(PAUSE_MAX)) {
+        let waiting = set_timeout_with_handle(again, pause.min(PAUSE_MAX));
+        if let Some(handle) = waiting.or_say("wait for the next try") {
             self.tab.update_value(|tab| tab.retry = Some(handle));
         }
     }

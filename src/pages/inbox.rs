@@ -14,6 +14,7 @@ use crate::{
     api::{self, AppError},
     components::{
         answer::Answer,
+        browser::OrSay as _,
         changes::Changes,
         excerpt::ExcerptBlock,
         glyph::{Glyph, Shape},
@@ -201,7 +202,8 @@ fn to_answer(event: ev::KeyboardEvent) {
     }
     let place = event.current_target();
     let place = place.and_then(|it| it.dyn_into::<Element>().ok());
-    if let Some(form) = place.and_then(|it| it.query_selector("form").ok().flatten()) {
+    let found = place.and_then(|it| it.query_selector("form").or_say("look for a form"));
+    if let Some(form) = found.flatten() {
         next_field::to_missing(&form);
     }
 }

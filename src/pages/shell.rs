@@ -7,6 +7,7 @@ use crate::{
     api::{self, AppError},
     components::{
         badge::Badge,
+        browser::every,
         notify::{LOOK_EVERY, Notify},
         palette::Palette,
         time::Clock,
@@ -102,12 +103,7 @@ fn look_for_news() {
             });
         };
         look();
-        let looking = set_interval_with_handle(look, LOOK_EVERY);
-        on_cleanup(move || {
-            if let Ok(handle) = looking {
-                handle.clear();
-            }
-        });
+        every(LOOK_EVERY, look);
     });
 }
 

@@ -9,6 +9,7 @@ use super::{last_answer::LastAnswer, shell::Page};
 use crate::{
     api::{self, AppError},
     components::{
+        browser::every,
         notice::{Notice, Refused},
         page_title::PageTitle,
         skeleton::Skeleton,
@@ -33,12 +34,7 @@ pub fn WorkersPage() -> impl IntoView {
                 page.refetch();
             }
         };
-        let reading = set_interval_with_handle(again, READ_EVERY);
-        on_cleanup(move || {
-            if let Ok(handle) = reading {
-                handle.clear();
-            }
-        });
+        every(READ_EVERY, again);
     });
     let body = move || {
         let which = cursor.get();

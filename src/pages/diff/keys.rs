@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 
-use crate::components::{browser::OrSay as _, keyboard::Keys};
+use crate::components::{browser::OrSay as _, focus, keyboard::Keys};
 
 #[component]
 pub fn DiffKeys() -> impl IntoView {
@@ -22,17 +22,17 @@ pub fn DiffKeys() -> impl IntoView {
 }
 
 fn go(step: i32) {
-    let Ok(found) = document().query_selector_all("[data-change] .diff-name") else {
-        return;
-    };
-    let names: Vec<web_sys::HtmlElement> = (0..found.length())
-        .filter_map(|i| found.get(i)?.dyn_into().ok())
-        .collect();
-    let now = document()
-        .active_element()
-        .and_then(|it| it.closest("[data-change]").ok().flatten());
+    let names = focus::all::<web_sys::HtmlElement>("[data-change] .diff-name");
+    let now = document().active_element().and_then(|it| {
+        it.closest("[data-change]")
+            .or_say("look for a change")
+            .flatten()
+    });
     let here = names.iter().position(|name| {
-        let of = name.closest("[data-change]").ok().flatten();
+        let of = name
+            .closest("[data-change]")
+            .or_say("look for a change")
+            .flatten();
         now.is_some() && of == now
     });
     let next = match (here, step) {
@@ -48,7 +48,7 @@ fn go(step: i32) {
         None if step == 1 => {
             let further = document().query_selector(".pager [rel=next]");
             if let Some(link) = further
-                .ok()
+                .or_say("look for the next page")
                 .flatten()
                 .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok())
             {

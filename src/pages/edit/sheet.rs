@@ -189,7 +189,7 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
                 <div class="edit-side">
                     {move || (!view_only.get()).then(|| view! {
                         <h2>"What changes"</h2>
-                        {move || (changed.get() && ready.get()).then(|| view! { <Changes changes=compared(&base.get(), &text.get())/> })}
+                        {move || (changed.get() && ready.get()).then(|| what_changes(compared(&base.get(), &text.get())))}
                         {move || (!changed.get()).then(|| view! { <p class="dim">"No changes yet. Your text is compared with the original while you type."</p> })}
                     })}
                     {(!one.is_empty()).then(|| view! {
@@ -266,8 +266,8 @@ fn BothSides(
     view! {
         <section class="verified" aria-label="Both sides">
             <div class="sides">
-                <div><h2>"Changed meanwhile"</h2><Changes changes=changed/></div>
-                <div><h2>"Your change"</h2><Changes changes=ours/></div>
+                <div><h2>"Changed meanwhile"</h2>{what_changes(changed)}</div>
+                <div><h2>"Your change"</h2>{what_changes(ours)}</div>
             </div>
             <p><button type="button" class="button" on:click=move |event| on_rebase.run(event)>"Base my edit on the state as it is now"</button></p>
         </section>
@@ -275,13 +275,23 @@ fn BothSides(
     .into_any()
 }
 
-fn compared(base: &EditSheet, text: &str) -> Vec<Change> {
-    if text.len() > LIVE_MAX {
-        return Vec::new();
+/// What changes, or why that is not known here: "no changes" must not be said of what was not compared.
+fn compared(base: &EditSheet, text: &str) -> Result<Vec<Change>, &'static str> {
+    if base.text.len().max(text.len()) > LIVE_MAX {
+        return Err(
+            "A text this long is not compared here. Its changes are shown once it is saved.",
+        );
     }
     match (typed_json::parse(&base.text), typed_json::parse(text)) {
-        (Ok(old), Ok(new)) => diff::diff(&Tree::from(old), &Tree::from(new)),
-        _ => Vec::new(),
+        (Ok(old), Ok(new)) => Ok(diff::diff(&Tree::from(old), &Tree::from(new))),
+        _ => Err("It is compared once it is valid JSON."),
+    }
+}
+
+fn what_changes(changes: Result<Vec<Change>, &'static str>) -> AnyView {
+    match changes {
+        Ok(changes) => view! { <Changes changes/> }.into_any(),
+        Err(why) => view! { <p class="dim">{why}</p> }.into_any(),
     }
 }
 

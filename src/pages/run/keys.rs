@@ -81,7 +81,8 @@ pub fn RunKeys(
 
 /// Opens the menu of what else may be done, and goes to its first line.
 fn open_more() {
-    if let Ok(Some(menu)) = document().query_selector(".more") {
+    let menu = document().query_selector(".more");
+    if let Some(menu) = menu.or_say("look for the menu").flatten() {
         menu.set_attribute("open", "").or_say("open a menu");
         focus_first(".more .menu-item");
     }

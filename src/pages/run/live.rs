@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use super::{read::Read, run_url::RunUrl};
 use crate::{
+    components::browser::every,
     domain::{Frame, Run},
     live::{Connection, Live, Message, Throttle},
 };
@@ -86,17 +87,9 @@ pub fn keep_current(id: Memo<String>, url: Memo<RunUrl>, read: Read) {
     // The timeline's "now" moves without events.
     let connection = live.connection();
     Effect::new(move || {
-        let ticking = set_interval_with_handle(
-            move || {
-                if connection.get_untracked() == Connection::Live && read.goes_on() {
-                    redraw.ask();
-                }
-            },
-            NOTHING,
-        );
-        on_cleanup(move || {
-            if let Ok(handle) = ticking {
-                handle.clear();
+        every(NOTHING, move || {
+            if connection.get_untracked() == Connection::Live && read.goes_on() {
+                redraw.ask();
             }
         });
     });

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*, wasm_bindgen::JsCast as _, web_sys::HtmlElement};
 
-use crate::components::{focus::focused, keyboard::Keys};
+use crate::components::{browser::OrSay as _, focus::focused, keyboard::Keys};
 
 /// Listens as long as the list is shown.
 #[component]
@@ -22,7 +22,13 @@ pub fn ListKeys() -> impl IntoView {
 }
 
 fn review() -> Option<HtmlElement> {
-    let row = focused()?.closest(".run-row").ok().flatten()?;
-    let button = row.query_selector(".cell-action a").ok().flatten()?;
+    let row = focused()?
+        .closest(".run-row")
+        .or_say("look for a row")
+        .flatten()?;
+    let button = row
+        .query_selector(".cell-action a")
+        .or_say("look for a button")
+        .flatten()?;
     button.dyn_into().ok()
 }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     api,
+    components::browser::OrSay as _,
     domain::{Run, RunQuery},
 };
 
@@ -89,7 +90,10 @@ pub fn OlderLink(older: Older, filter: Filter) -> impl IntoView {
     let link = NodeRef::<html::A>::new();
     let near = move || {
         let end = link.get_untracked().map(|link| {
-            let height = window().inner_height().ok().and_then(|it| it.as_f64());
+            let height = window()
+                .inner_height()
+                .or_say("ask how high the window is")
+                .and_then(|it| it.as_f64());
             link.get_bounding_client_rect().top() - height.unwrap_or(0.0)
         });
         end.is_some_and(|distance| distance < NEAR)

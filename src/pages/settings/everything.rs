@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::{
     api::{self, AppError},
-    components::{time::Moment, verification::found},
+    components::{browser::every, time::Moment, verification::found},
     domain::{Action as Doing, nouns::integrity::Verifying, views::words},
     pages::shell::Shell,
 };
@@ -33,12 +33,7 @@ pub fn VerifyEverything() -> impl IntoView {
         if !under.get() {
             return;
         }
-        let looking = set_interval_with_handle(move || read.refetch(), LOOK_EVERY);
-        on_cleanup(move || {
-            if let Ok(handle) = looking {
-                handle.clear();
-            }
-        });
+        every(LOOK_EVERY, move || read.refetch());
     });
     let said = move || newest.get().or_else(|| read.get()).map(said);
     let disabled = move || under.get() || begin.pending().get();
