@@ -11,7 +11,7 @@ use super::{
     cast::Part,
     scene::{Scene, SceneHandle},
 };
-use crate::support::{Answer, Api, DEADLINE, Stream, eventually, unique};
+use crate::support::{Answer, Api, DEADLINE, Stream, pause, unique};
 
 /// From the answer to whoever revoked a token until its streams have ended.
 const BOUND: Duration = Duration::from_secs(2);
@@ -73,16 +73,26 @@ async fn leaves(place: &SceneHandle) -> Option<Duration> {
     }
     let took = began.elapsed();
     let calm = place.calm() == Some(before);
-    eventually("the revoked token is refused", async || {
-        // Where the server is now: it may have been replaced.
+    is_refused(place, secret).await;
+    calm.then_some(took)
+}
+
+/// Where the server is now: it may have been replaced.
+async fn is_refused(place: &SceneHandle, secret: &str) {
+    // Not `eventually`: the future of a closure that borrows is not `Send` for every lifetime.
+    let end = Instant::now() + DEADLINE;
+    loop {
         let leaver = place.api(Part::Admin).with_token(secret);
         let request = leaver.request(Method::GET, "/v1/runs?limit=1");
-        let answer = Answer::try_to(request, "GET /v1/runs".into()).await.ok()?;
-        assert!(matches!(answer.status, 200 | 401 | 503), "{answer:?}");
-        (answer.status == 401).then_some(())
-    })
-    .await;
-    calm.then_some(took)
+        if let Ok(answer) = Answer::try_to(request, "GET /v1/runs".into()).await {
+            assert!(matches!(answer.status, 200 | 401 | 503), "{answer:?}");
+            if answer.status == 401 {
+                return;
+            }
+        }
+        assert!(Instant::now() < end, "the revoked token is still taken");
+        pause(20).await;
+    }
 }
 
 /// What a server function of the settings answered; nothing if the server was busy, or on its way down or up.
