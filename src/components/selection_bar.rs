@@ -31,6 +31,9 @@ pub fn SelectionBar(
     /// How many runs of the order are done, and of how many, while it is under way.
     #[prop(into)]
     progress: Signal<Option<(usize, usize)>>,
+    /// An answer got lost: what came of a part of the order is not known yet.
+    #[prop(into)]
+    unknown: Signal<bool>,
     /// What came of it, run by run; none while it is under way or nothing was ordered.
     #[prop(into)]
     outcome: Signal<Option<Vec<Decided>>>,
@@ -68,7 +71,7 @@ pub fn SelectionBar(
         <dialog node_ref=dialog class="sheet" aria-labelledby="order-title" on:close=move |_| on_close.run(())>
             {move || match outcome.get() {
                 Some(outcome) => view! { <Outcome kind=kind.get_untracked() outcome/> }.into_any(),
-                None => view! { <Order picked kind order progress/> }.into_any(),
+                None => view! { <Order picked kind order progress unknown/> }.into_any(),
             }}
         </dialog>
     }
@@ -81,6 +84,7 @@ fn Order(
     kind: RwSignal<DecisionKind>,
     order: Callback<Ordered>,
     progress: Signal<Option<(usize, usize)>>,
+    unknown: Signal<bool>,
 ) -> impl IntoView {
     let reason = RwSignal::new(String::new());
     let busy = RwSignal::new(false);
@@ -107,6 +111,7 @@ fn Order(
                 runs.map(|(id, known)| (id.clone(), known.version))
                     .collect()
             }),
+            key: None,
         });
     };
     view! {
@@ -125,6 +130,14 @@ fn Order(
                 ></textarea>
             </label>
             {far}
+            {move || unknown.get().then(|| view! {
+                <div class="refused" role="status">
+                    <p>
+                        <b>"Not known yet: the server's answer got lost."</b>
+                        " The order may have been carried out. This page asks the server again by itself; each run is decided about only once."
+                    </p>
+                </div>
+            })}
             <div class="sheet-foot">
                 <button type="submit" class="button" formmethod="dialog" formnovalidate=true value="back" on:click=back>"Back"</button>
                 <button type="submit" class="button primary" disabled=move || busy.get()>{verb}</button>

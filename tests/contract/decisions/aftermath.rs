@@ -69,6 +69,33 @@ async fn a_decision_that_the_console_sends_again_is_taken_once(on: Engine) {
         .refused(409, "idempotency_conflict");
 }
 
+async fn an_order_for_several_runs_that_is_sent_again_is_taken_once(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"on_crash": "hold"})).await;
+    agent.executes("look up", json!({})).await;
+    agent.release(json!({})).await.is(200);
+    let idle = api.create(json!({})).await;
+    for (run, kind, door) in [
+        (&agent.run, "resume", "groups/resume"),
+        (&idle, "pause", "runs/decide_many"),
+    ] {
+        let version = api.run(run).await["version"].clone();
+        let order = json!({"order": {
+            "kind": kind, "reason": "all of them", "key": format!("k {run}"), "runs": [[run, version]],
+        }});
+        for _ in 0..2 {
+            let answer = api
+                .post(&format!("/api/{door}"), order.clone())
+                .await
+                .is(200);
+            assert_eq!(answer, json!([{"run": run, "refused": null}]), "{kind}");
+        }
+        let events = api.events(0, Some(run)).await;
+        let made = events.iter().filter(|it| it["kind"] == "decision");
+        assert_eq!(made.count(), 1, "{kind}");
+    }
+}
+
 /// Three steps, the second and the last of them effects, of which the last is unknown; rewound to before the second.
 async fn rewound(api: &Api) -> Agent {
     let agent = api.agent(json!({"state": {"n": 0}})).await;
@@ -344,6 +371,7 @@ both_engines!(
     each_attempt_keeps_the_key_that_it_was_given,
     a_step_carries_what_was_decided_about_it,
     a_decision_that_the_console_sends_again_is_taken_once,
+    an_order_for_several_runs_that_is_sent_again_is_taken_once,
     what_a_rewind_did_not_undo_stands_in_the_plan_until_it_is_acknowledged,
     a_fork_names_what_its_origin_did,
     the_trail_says_what_was_decided,
