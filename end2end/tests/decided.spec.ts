@@ -223,3 +223,47 @@ test("what is offered is what the server would accept", async ({ admin, agent, s
   const fresh = await items(await agent.create({ agent: "crm-sync", title: "Backfill CRM notes" }));
   expect(fresh).not.toContain("Rewind to before this step…");
 });
+
+test("a cancelled run asks nothing any more: its gate shows the question and no form", async ({ admin, agent, server }) => {
+  const id = await waitingRun(agent);
+  await decide(admin, server, agent, id, { kind: "cancel" });
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  await expect(pill(admin)).toContainText("Cancelled");
+  await expect(admin.locator(".inspector .gate-title")).toBeVisible();
+  await expect(admin.getByRole("region", { name: "Question" })).toHaveCount(0);
+  await expect(admin.getByRole("button", { name: /^(Approve|Reject)/ })).toHaveCount(0);
+});
+
+test("at a step that was rewound past, neither rewind nor fork is offered", async ({ admin, agent, server }) => {
+  const id = await payingRun(agent);
+  await rewound(admin, server.url, id);
+  await admin.goto(`${server.url}/runs/${id}?step=6`);
+  await expectLive(admin);
+  await admin.locator("details.more > summary").click();
+  await expect(admin.getByRole("link", { name: "Add a note…" })).toBeVisible();
+  await expect(admin.getByRole("link", { name: "Rewind to before this step…" })).toHaveCount(0);
+  await expect(admin.getByRole("link", { name: "Fork…" })).toHaveCount(0);
+  await admin.keyboard.press("Escape");
+  for (const key of ["b", "y"]) await admin.keyboard.press(key);
+  // A key that did nothing is known by one that does something after it.
+  await admin.keyboard.press("?");
+  await expect(admin.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await expect(admin).not.toHaveURL(/ask=/);
+  await admin.goto(`${server.url}/runs/${id}?step=1`);
+  await expectLive(admin);
+  await expect(admin.getByRole("link", { name: "Fork…" })).toBeVisible();
+});
+
+test("a run without steps is forked from its beginning", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "crm-sync", title: "Backfill CRM notes", state: { note: "as given" } });
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  await admin.getByRole("link", { name: "Fork…" }).click();
+  const sheet = admin.getByRole("form", { name: "Fork this run" });
+  await sheet.getByLabel("Reason").fill("once more, beside it");
+  await sheet.getByRole("button", { name: "Fork run" }).click();
+  await expect(admin.getByText(/^Forked: /)).toBeVisible();
+  await expect(admin).not.toHaveURL(new RegExp(id));
+  await expect(pill(admin)).toContainText(/Not started|Queued/);
+});

@@ -113,6 +113,9 @@ pub fn Inspector(
         broke.then(|| view! { <CrashBanner step run/> })
     };
     let decided = move || step.get().map(|step| view! { <StepDecisions step/> });
+    // A run that is over asks nobody any more.
+    let over =
+        Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|it| it.run.status.over())));
     let titles = Memo::new(move |_| {
         step.with(|step| {
             step.as_ref()
@@ -131,7 +134,7 @@ pub fn Inspector(
     };
     let body = move || {
         let body = match tab.get() {
-            Tab::Call => view! { <Call step=step.get()?/> }.into_any(),
+            Tab::Call => view! { <Call step=step.get()? over=over.get()/> }.into_any(),
             Tab::Attempts => view! { <Attempts step=step.get()?/> }.into_any(),
             Tab::Log => view! { <Log step/> }.into_any(),
             Tab::Diff | Tab::State | Tab::Events => match extra.get()? {

@@ -126,7 +126,7 @@ fn RunBody(id: RunId, read: Read, url: Memo<RunUrl>) -> impl IntoView {
     });
     let links = Links::new(id.clone(), url, selected);
     let offers = Offers::new(run, step);
-    let gate = waiting_gate(step);
+    let gate = waiting_gate(step, offers);
     // A gate that only asks for yes or no can be decided by what is asked above the page.
     let question = Memo::new(move |_| {
         let (_, gate) = gate.get()?;
@@ -162,7 +162,7 @@ fn RunBody(id: RunId, read: Read, url: Memo<RunUrl>) -> impl IntoView {
         {move || read.event().map(|event| view! { <Follow event/> })}
         <RunKeys url links offers selected beside=beside(read, run, picked)/>
         <RunHead sheet asking>
-            <RunButtons url links offers run selected/>
+            <RunButtons url links offers run/>
         </RunHead>
         <NotUndone left run=id.clone() acknowledge/>
         <Notes run read/>

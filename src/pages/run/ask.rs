@@ -78,7 +78,12 @@ pub fn Asked(
                 .into_any()
             }
             kind @ (DecisionKind::Rewind | DecisionKind::Fork) => {
-                let step = selected.get_untracked()?;
+                // A run without a step is forked from its end, which is its beginning.
+                let begun = run.with_untracked(|run| run.as_ref().is_none_or(|it| it.steps > 0));
+                let step = selected.get_untracked();
+                if step.is_none() && (begun || kind == DecisionKind::Rewind) {
+                    return None;
+                }
                 view! {
                     <Dialog class="over-page" labelled="plan-title" back=back.clone()>
                         <Branch kind id=id.get_value() step back done=Callback::new(done)/>
@@ -117,13 +122,14 @@ pub fn Asked(
 fn Branch(
     kind: DecisionKind,
     id: RunId,
-    step: i64,
+    /// From before this step, or from the end of a run that has none.
+    step: Option<i64>,
     back: String,
     done: Callback<DecideAnswer>,
 ) -> impl IntoView {
     let query = PlanQuery {
-        rewind: (kind == DecisionKind::Rewind).then_some(step),
-        fork: (kind == DecisionKind::Fork).then_some(step),
+        rewind: step.filter(|_| kind == DecisionKind::Rewind),
+        fork: (kind == DecisionKind::Fork).then_some(step.unwrap_or(1)),
         ..PlanQuery::default()
     };
     let run = StoredValue::new(id);

@@ -47,6 +47,11 @@ impl Offers {
         Some(status)
     }
 
+    /// The selected step's status.
+    pub fn status(self) -> Option<StepStatus> {
+        self.step.get().map(|(status, _)| status)
+    }
+
     /// The address that acknowledges the run, if that may be done.
     pub fn acknowledge(self, links: Links) -> Option<String> {
         let kind = DecisionKind::Acknowledge;
@@ -64,12 +69,12 @@ impl Offers {
     }
 }
 
-/// The gate that a step waits at, with the step's number.
-pub fn waiting_gate(step: Memo<Option<StepSheet>>) -> Memo<Option<(i64, Gate)>> {
+/// The gate that a step waits at and that may be answered, with the step's number.
+pub fn waiting_gate(step: Memo<Option<StepSheet>>, offers: Offers) -> Memo<Option<(i64, Gate)>> {
     Memo::new(move |_| {
         let it = step.with(|it| it.as_ref().map(|it| it.detail.clone()))?;
-        let waits = it.step.status == StepStatus::Waiting;
-        it.gate.filter(|_| waits).map(|gate| (it.step.seq, gate))
+        let answers = offers.standing.get()?.answers(it.step.status);
+        it.gate.filter(|_| answers).map(|gate| (it.step.seq, gate))
     })
 }
 

@@ -233,6 +233,21 @@ async fn standing(api: &Api, status: &str) -> String {
             agent.run
         }
         "crashed" => crashed(api, 1).await.0.run,
+        "held at a gate" => {
+            let agent = api.agent(json!({})).await;
+            agent.does("one", json!({})).await;
+            agent.begin("ask", gate).await.is(200);
+            agent.run
+        }
+        "cancelled at a gate" => {
+            let agent = api.agent(json!({})).await;
+            agent.does("one", json!({})).await;
+            agent.begin("ask", gate).await.is(200);
+            agent.release(json!({})).await.is(200);
+            let cancel = json!({"kind": "cancel"});
+            api.decide(&agent.run, cancel).await.is(200);
+            agent.run
+        }
         "failed" => {
             let agent = api.agent(json!({})).await;
             agent.does("one", json!({})).await;
@@ -273,7 +288,9 @@ fn body(kind: DecisionKind, run: &Run) -> Value {
         DecisionKind::Rewind => json!({"step": 1, "again": [1, 2]}),
         DecisionKind::Fork => json!({"again": [1, 2]}),
         DecisionKind::Note => json!({"text": "seen"}),
-        DecisionKind::Commit => json!({"step": run.at.as_ref().map(|at| at.seq), "result": 1}),
+        DecisionKind::Commit | DecisionKind::Answer => {
+            json!({"step": run.at.as_ref().map(|at| at.seq), "result": 1})
+        }
         DecisionKind::Resume => json!({"choices": match run.effects_unknown {
             true => json!([{"kind": "skip", "step": 2}]),
             false => json!([]),
@@ -297,15 +314,17 @@ fn body(kind: DecisionKind, run: &Run) -> Value {
 async fn what_is_offered_is_what_the_server_accepts(on: Engine) {
     let api = on.shared().await;
     let statuses = [
-        "pending",
-        "running",
-        "waiting",
-        "paused",
-        "crashed",
-        "failed",
-        "ready",
-        "done",
-        "cancelled",
+        ("pending", "pending"),
+        ("running", "running"),
+        ("held at a gate", "running"),
+        ("waiting", "waiting"),
+        ("paused", "paused"),
+        ("crashed", "crashed"),
+        ("failed", "failed"),
+        ("ready", "ready"),
+        ("done", "done"),
+        ("cancelled", "cancelled"),
+        ("cancelled at a gate", "cancelled"),
     ];
     use DecisionKind::*;
     let kinds = [
@@ -314,6 +333,7 @@ async fn what_is_offered_is_what_the_server_accepts(on: Engine) {
         Skip,
         Approve,
         Reject,
+        Answer,
         Edit,
         Rewind,
         Fork,
@@ -325,13 +345,13 @@ async fn what_is_offered_is_what_the_server_accepts(on: Engine) {
         Claim,
         Acknowledge,
     ];
-    for status in statuses {
+    for (stands, status) in statuses {
         for kind in kinds {
-            let id = standing(&api, status).await;
+            let id = standing(&api, stands).await;
             let found = api.run(&id).await;
-            assert_eq!(found["status"], status);
+            assert_eq!(found["status"], status, "{stands}");
             let run: Run = serde_json::from_value(found).expect("a run");
-            let about_step = matches!(kind, Retry | Commit | Skip | Approve | Reject);
+            let about_step = matches!(kind, Retry | Commit | Skip | Approve | Reject | Answer);
             let step = run.at.as_ref().map(|at| at.status).filter(|_| about_step);
             if about_step && step.is_none() || kind == Rewind && run.steps == 0 {
                 continue;
@@ -342,7 +362,7 @@ async fn what_is_offered_is_what_the_server_accepts(on: Engine) {
                 false => body(kind, &run),
             };
             let answer = api.decide(&id, order.clone()).await;
-            let said = format!("{status} {kind} {step:?}: {order} → {}", answer.text);
+            let said = format!("{stands} {kind} {step:?}: {order} → {}", answer.text);
             match offer.refused {
                 None => assert_eq!(answer.status, 200, "{said}"),
                 Some(why) => {
@@ -352,13 +372,33 @@ async fn what_is_offered_is_what_the_server_accepts(on: Engine) {
                 }
             }
             if offer.needs_version {
-                let id = standing(&api, status).await;
+                let id = standing(&api, stands).await;
                 let bare = api.decide(&id, body(kind, &run)).await;
                 assert_eq!(bare.code(), "invalid", "{said}: {}", bare.text);
             }
         }
     }
     assert!(Standing::of(&run_of(&api).await).offers(Skip, Some(StepStatus::Waiting)));
+}
+
+async fn nothing_is_offered_about_a_step_that_was_rewound_past(on: Engine) {
+    let api = on.shared().await;
+    let agent = rewound(&api).await;
+    let run: Run = serde_json::from_value(api.run(&agent.run).await).expect("a run");
+    use DecisionKind::*;
+    for kind in [Retry, Commit, Skip, Approve, Reject, Answer, Rewind, Fork] {
+        let offer = Standing::of(&run).offer(kind, Some(StepStatus::Superseded));
+        let why = offer.refused.unwrap_or_else(|| panic!("{kind} is offered"));
+        let mut order = json!({"kind": kind, "step": 3, "reason": "I looked"});
+        if offer.needs_version {
+            order["if_version"] = json!(run.version);
+        }
+        if matches!(kind, Commit | Answer) {
+            order["result"] = json!(1);
+        }
+        let answer = api.decide(&agent.run, order).await;
+        assert_eq!(answer.refused(409, "decision_refused")["why"], why);
+    }
 }
 
 /// A run that waits at a gate.
@@ -377,4 +417,5 @@ both_engines!(
     the_trail_says_what_was_decided,
     refusals_of_bulk_actions_reach_the_trail,
     what_is_offered_is_what_the_server_accepts,
+    nothing_is_offered_about_a_step_that_was_rewound_past,
 );
