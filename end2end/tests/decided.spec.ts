@@ -267,3 +267,57 @@ test("a run without steps is forked from its beginning", async ({ admin, agent, 
   await expect(admin).not.toHaveURL(new RegExp(id));
   await expect(pill(admin)).toContainText(/Not started|Queued/);
 });
+
+test("a fork's effects that are not undone stand in its plan and on its page until they are acknowledged", async ({ admin, agent, server }) => {
+  const id = await payingRun(agent);
+  const fork = `${id}-fork`;
+  await decide(admin, server, agent, id, { kind: "fork", step: 2, again: [2, 6], new_run_id: fork });
+  await decide(admin, server, agent, fork, { kind: "pause" });
+  await admin.goto(`${server.url}/runs/${fork}?ask=resume`);
+  await expectLive(admin);
+  await expect(plan(admin)).toContainText("Not undone");
+  await expect(plan(admin)).toContainText("charge €80.00 to cus_R77");
+  await admin.keyboard.press("Escape");
+  await expect(plan(admin)).toHaveCount(0);
+  await notUndone(admin).getByRole("link", { name: "Acknowledge…" }).click();
+  await expect(admin.getByRole("dialog")).toContainText("Not undone");
+  await expect(admin.getByRole("dialog")).not.toContainText("Needs you");
+  await admin.getByRole("dialog").getByRole("textbox").fill("seen");
+  await admin.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
+  await expect(notUndone(admin)).toHaveCount(0);
+});
+
+test("a run that waited and was rewound says so until a worker takes it", async ({ admin, agent, server }) => {
+  const id = await waitingRun(agent);
+  const { run } = await agent.get<{ run: { steps: number } }>(`/runs/${id}`);
+  await decide(admin, server, agent, id, { kind: "rewind", step: run.steps });
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  await expect(pill(admin)).toHaveText(`Rewound to before step ${run.steps}: waiting for a worker`);
+  const held = await agent.lease(id);
+  await expect(pill(admin)).toContainText("Running");
+  await agent.die(held);
+  await expect(pill(admin)).toHaveText("Queued: waiting for a worker");
+});
+
+test("a late result is shown once, also of a step that was rewound past and of one that was decided about", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "invoice-reconciler", title: "Reconcile late" });
+  const run = await agent.lease(id);
+  const effect = { target: "POST stripe /v1/charges", description: "charge €80.00 to cus_R77" };
+  const begun = await agent.begin(run, { key: "charge", name: "charge_card", effect });
+  await agent.die(run);
+  await expect(agent.commit(run, begun, { result: { id: "ch_late" } })).rejects.toThrow("lease_lost");
+  const late = admin.locator(".inspector").getByText("ch_late");
+  const seen = async () => {
+    await admin.goto(`${server.url}/runs/${id}?step=1`);
+    await expectLive(admin);
+    await expect(late).toHaveCount(1);
+  };
+  await seen();
+  await decide(admin, server, agent, id, { kind: "retry", step: 1 });
+  await seen();
+  await expect(crash(admin)).toHaveCount(0);
+  await decide(admin, server, agent, id, { kind: "rewind", step: 1, again: [1] });
+  await seen();
+  await expect(crash(admin)).toContainText("ch_late");
+});

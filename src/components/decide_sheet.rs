@@ -5,7 +5,9 @@ use leptos::{ev, prelude::*};
 use super::{dialog::Dialog, keyboard, refusal::Refusal};
 use crate::{
     api::AppError,
-    domain::{DecisionKind, Run, StepStatus, views::words, wire::protocol::Decide},
+    domain::{
+        DecisionKind, Run, StepStatus, rules::offer::Standing, views::words, wire::protocol::Decide,
+    },
 };
 
 /// What the button says.
@@ -30,6 +32,8 @@ pub fn verb(kind: DecisionKind) -> &'static str {
 fn consequence(kind: DecisionKind, run: &Run) -> String {
     let live = run.lease.is_some();
     match kind {
+        // Only a run that failed, crashed or was cancelled leaves “Needs you” by it.
+        DecisionKind::Acknowledge if !Standing::of(run).offers(kind, None) => "“Not undone” disappears from the run's page. Nothing else changes.".into(),
         DecisionKind::Pause if live => "The worker is asked to stop at its next step boundary. What is in flight may still commit.".into(),
         DecisionKind::Pause => "The run stops at once: no worker holds it. It goes on when someone resumes it.".into(),
         DecisionKind::Cancel if live => "The worker is asked to stop at its next step boundary, for good. What is in flight may still commit. Nothing that the run did outside is undone.".into(),

@@ -23,7 +23,7 @@ use super::{
 use crate::{
     api::AppError,
     domain::{
-        Event, StepStatus,
+        Event,
         views::{
             diff_sheet::DiffSheet,
             sheet::{RunSheet, StepSheet},
@@ -109,8 +109,7 @@ pub fn Inspector(
         let (step, run) = (step.get()?, run.get()?);
         let it = &step.detail.step;
         // A decision about the step stands in place of the banner. A superseded step keeps it.
-        let broke = it.stood() == StepStatus::Crashed && !it.decided();
-        broke.then(|| view! { <CrashBanner step run/> })
+        it.shows_crash().then(|| view! { <CrashBanner step run/> })
     };
     let decided = move || step.get().map(|step| view! { <StepDecisions step/> });
     // A run that is over asks nobody any more.

@@ -260,6 +260,7 @@ fn offered(kind: DecisionKind, it: &Picked) -> bool {
         status: it.status,
         live: it.live,
         effects_unknown: false,
+        not_undone: false,
     };
     standing.offers(kind, None)
 }

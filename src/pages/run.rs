@@ -125,7 +125,7 @@ fn RunBody(id: RunId, read: Read, url: Memo<RunUrl>) -> impl IntoView {
         chosen.or_else(|| selected.get())
     });
     let links = Links::new(id.clone(), url, selected);
-    let offers = Offers::new(run, step);
+    let offers = Offers::new(sheet, step);
     let gate = waiting_gate(step, offers);
     // A gate that only asks for yes or no can be decided by what is asked above the page.
     let question = Memo::new(move |_| {

@@ -39,7 +39,7 @@ pub fn Call(
     });
     let evidence = step.evidence.filter(|_| {
         // The banner of a crash shows it first.
-        detail.step.status != StepStatus::Crashed
+        !detail.step.shows_crash()
     });
     let nothing = step.input.is_none() && step.result.is_none() && step.partial.is_none();
     let nothing = nothing && error.is_none() && question.is_none() && !waits;

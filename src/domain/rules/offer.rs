@@ -30,6 +30,8 @@ pub struct Standing {
     /// A worker holds it.
     pub live: bool,
     pub effects_unknown: bool,
+    /// A rewind or a fork left effects behind, and nobody acknowledged them.
+    pub not_undone: bool,
 }
 
 impl Standing {
@@ -38,12 +40,17 @@ impl Standing {
             status: run.status,
             live: run.lease.is_some(),
             effects_unknown: run.effects_unknown,
+            not_undone: false,
         }
     }
 
     /// `step` is the one that the decision is about, where it is about one.
     pub fn offer(self, kind: DecisionKind, step: Option<StepStatus>) -> Offer {
-        let refused = allowed(kind, self.status, self.live, step).err();
+        let refused = match kind {
+            // What was left behind may be acknowledged whatever the run does by now.
+            DecisionKind::Acknowledge if self.not_undone => None,
+            _ => allowed(kind, self.status, self.live, step).err(),
+        };
         Offer {
             kind,
             helps: refused.is_none() && self.moves(kind),
@@ -93,7 +100,8 @@ mod tests {
             live: bool,
             effects_unknown: bool,
         ) {
-            let offer = Standing { status, live, effects_unknown }.offer(kind, step);
+            let standing = Standing { status, live, effects_unknown, not_undone: false };
+            let offer = standing.offer(kind, step);
             use DecisionKind::*;
             let may = offer.refused.is_none();
             prop_assert!(!offer.helps || may);
@@ -117,6 +125,7 @@ mod tests {
                 status,
                 live: false,
                 effects_unknown: false,
+                not_undone: false,
             };
             assert_eq!(
                 standing.answers(StepStatus::Waiting),
@@ -133,6 +142,7 @@ mod tests {
             status,
             live: false,
             effects_unknown: false,
+            not_undone: false,
         };
         assert!(!standing(RunStatus::Crashed).offers(DecisionKind::Pause, None));
         assert!(standing(RunStatus::Waiting).offers(DecisionKind::Pause, None));

@@ -29,11 +29,17 @@ pub struct Offers {
 }
 
 impl Offers {
-    pub fn new(run: Memo<Option<Run>>, step: Memo<Option<StepSheet>>) -> Self {
+    pub fn new(sheet: Memo<Option<RunSheet>>, step: Memo<Option<StepSheet>>) -> Self {
         let shell = expect_context::<Shell>();
         Self {
             may: Memo::new(move |_| shell.may(Action::Decide)),
-            standing: Memo::new(move |_| run.with(|run| run.as_ref().map(Standing::of))),
+            standing: Memo::new(move |_| {
+                let standing = |it: &RunSheet| Standing {
+                    not_undone: !it.after.not_undone.is_empty(),
+                    ..Standing::of(&it.run)
+                };
+                sheet.with(|it| it.as_ref().map(standing))
+            }),
             step: Memo::new(move |_| {
                 let it = step.with(|it| it.as_ref().map(|it| it.detail.step.clone()))?;
                 Some((it.status, it.decided()))

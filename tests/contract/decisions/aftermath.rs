@@ -153,6 +153,40 @@ async fn a_fork_names_what_its_origin_did(on: Engine) {
     let left = plan(&api, &fork).await["not_undone"].clone();
     assert_eq!(left[0]["run"], agent.run.as_str(), "{left}");
     assert_eq!(left[0]["seq"], seq, "{left}");
+    let run = api.run(&fork).await;
+    assert_eq!(run["status"], "ready");
+    decides(&api, &fork, json!({"kind": "acknowledge"})).await;
+    assert_eq!(plan(&api, &fork).await["not_undone"], Value::Null);
+    let after = api.run(&fork).await;
+    assert_eq!(after["acknowledged"], run["acknowledged"], "{after}");
+    let version = after["version"].clone();
+    let again = json!({"kind": "acknowledge", "if_version": version, "reason": "twice"});
+    api.decide(&fork, again)
+        .await
+        .refused(409, "decision_refused");
+}
+
+/// Its question is asked anew, so it still needs a person once a worker has come to it.
+async fn a_rewound_run_that_waited_can_be_acknowledged(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    let seq = agent.executes("mail", charge()).await;
+    agent
+        .commit(seq, 1, json!({"result": "sent"}))
+        .await
+        .is(200);
+    let gate = json!({"kind": "gate", "gate": {"title": "Go on?"}});
+    agent.begin("ask", gate).await.is(200);
+    agent.release(json!({})).await.is(200);
+    let back = json!({"kind": "rewind", "step": 1, "again": [1]});
+    let back = decides(&api, &agent.run, back).await;
+    assert_eq!(back["run"]["status"], "ready");
+    assert_eq!(
+        plan(&api, &agent.run).await["not_undone"][0]["name"],
+        "mail"
+    );
+    decides(&api, &agent.run, json!({"kind": "acknowledge"})).await;
+    assert_eq!(plan(&api, &agent.run).await["not_undone"], Value::Null);
 }
 
 async fn the_trail_says_what_was_decided(on: Engine) {
@@ -414,6 +448,7 @@ both_engines!(
     an_order_for_several_runs_that_is_sent_again_is_taken_once,
     what_a_rewind_did_not_undo_stands_in_the_plan_until_it_is_acknowledged,
     a_fork_names_what_its_origin_did,
+    a_rewound_run_that_waited_can_be_acknowledged,
     the_trail_says_what_was_decided,
     refusals_of_bulk_actions_reach_the_trail,
     what_is_offered_is_what_the_server_accepts,
