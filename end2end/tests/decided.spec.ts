@@ -321,3 +321,24 @@ test("a late result is shown once, also of a step that was rewound past and of o
   await seen();
   await expect(crash(admin)).toContainText("ch_late");
 });
+
+test("whoever cancels is told of each unknown effect", async ({ admin, agent, server }) => {
+  const run = await agent.lease(await agent.create({ agent: "collector", title: "Two at once" }));
+  const pay = { target: "POST stripe /v1/charges", description: "charge €80.00 to cus_R77" };
+  const mail = { target: "smtp", description: "mail the receipt to ana" };
+  await agent.begin(run, { name: "pay", effect: pay });
+  await agent.begin(run, { name: "mail", effect: mail });
+  await agent.die(run);
+  await admin.goto(`${server.url}/runs/${run.id}?ask=cancel`);
+  await expectLive(admin);
+  const dialog = admin.getByRole("dialog");
+  await expect(dialog).toContainText("2 effects are unknown");
+  const effects = dialog.getByRole("list", { name: "Unknown effects" }).getByRole("listitem");
+  await expect(effects).toHaveText([/1 pay · charge €80\.00 to cus_R77/, /2 mail · mail the receipt to ana/]);
+
+  await admin.goto(server.url);
+  await expectLive(admin);
+  await admin.getByRole("checkbox", { name: "Select Two at once" }).first().check();
+  await admin.getByRole("region", { name: "Selected runs" }).getByRole("button", { name: "Cancel…" }).click();
+  await expect(admin.getByRole("dialog")).toContainText("1 has an unknown effect: it may have happened.");
+});

@@ -247,9 +247,14 @@ fn consequences(kind: DecisionKind, picked: &BTreeMap<RunId, Picked>) -> String 
         let are = if is_paused == 1 { "is" } else { "are" };
         said.push(format!("{is_paused} {are} paused already"));
     }
+    let unknown = match count(&|it| !over(it) && it.unknown) {
+        0 => String::new(),
+        1 => " 1 has an unknown effect: it may have happened.".to_owned(),
+        n => format!(" {n} have an unknown effect: each may have happened."),
+    };
     let undone = match kind {
-        DecisionKind::Cancel => " Nothing that they did outside is undone.",
-        _ => "",
+        DecisionKind::Cancel => format!(" Nothing that they did outside is undone.{unknown}"),
+        _ => String::new(),
     };
     format!("{}.{undone}", said.join(", "))
 }
@@ -314,6 +319,7 @@ mod tests {
                 version: 1,
                 status: *status,
                 live: *live,
+                unknown: *status == RunStatus::Crashed,
             };
             (id, known)
         };
@@ -330,7 +336,8 @@ mod tests {
         assert_eq!(heading(DecisionKind::Cancel, three.len()), "Cancel 3 runs");
         assert_eq!(
             consequences(DecisionKind::Cancel, &three),
-            "2 stop at their next step boundary, 1 stops at once. Nothing that they did outside is undone."
+            "2 stop at their next step boundary, 1 stops at once. Nothing that they did outside is undone. \
+             1 has an unknown effect: it may have happened."
         );
         let two = picked(&[(RunStatus::Paused, false), (RunStatus::Done, false)]);
         assert_eq!(

@@ -168,7 +168,7 @@ fn RunBody(id: RunId, read: Read, url: Memo<RunUrl>) -> impl IntoView {
         <Notes run read/>
         <RunContent sheet/>
         <ChildRuns runs=children/>
-        <Asked id=id.clone() url read run selected question/>
+        <Asked id=id.clone() url read sheet run selected question/>
         <TimelineView timeline run selected listed href=timeline_href on_go/>
         <div class="run-columns">
             <section class="steps-column" aria-label="Steps">

@@ -10,7 +10,7 @@ use super::{
     table::Declared as _,
 };
 use crate::domain::{
-    Problem, RunId, RunStatus, Time,
+    Problem, RunId, RunStatus, StepStatus, Time,
     rules::{
         decision::{Decision, DecisionKind},
         lease::LeaseEnd,
@@ -54,10 +54,29 @@ impl Store {
                 lease_ended: lease.as_ref().and_then(ended),
                 rewound_to: back.and_then(|it| it.step),
                 not_undone: not_undone(&mut *conn, &run, now).await?,
+                unknown: unknown(&mut *conn, &run, now).await?,
             })
         };
         read.await.map_err(Error::problem)
     }
+}
+
+/// The effects of open steps of which nobody knows whether they happened.
+async fn unknown(
+    conn: &mut dyn Connection,
+    run: &RunRow,
+    now: Time,
+) -> Result<Vec<LeftBehind>, Error> {
+    if !run.effects_unknown {
+        return Ok(Vec::new());
+    }
+    let open = StepRow::open_listed(conn, &run.id).await?.into_iter();
+    let crashed = open.filter(|it| it.damaged || it.status == StepStatus::Crashed && it.unknown);
+    let named = crashed.take(NAMED_MAX).flat_map(|step| match step.damaged {
+        true => vec![LeftBehind::damaged(step.seq)],
+        false => left_behind(&[facts(&run.id, &step)], now),
+    });
+    Ok(named.collect())
 }
 
 async fn newest_lease(conn: &mut dyn Connection, run: &RunRow) -> Result<Option<LeaseRow>, Error> {

@@ -66,6 +66,9 @@ pub struct Aftermath {
     pub rewound_to: Option<i64>,
     /// Effects that were left behind, until the run ends or someone acknowledges them.
     pub not_undone: Vec<LeftBehind>,
+    /// Effects of steps that crashed: nobody knows whether they happened.
+    #[serde(default)]
+    pub unknown: Vec<LeftBehind>,
 }
 
 /// A run with its values as excerpts and the announced steps that come next.

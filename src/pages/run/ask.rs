@@ -16,6 +16,7 @@ use crate::{
     domain::{
         DecisionKind, Run, RunId,
         rules::plan::PlanQuery,
+        views::sheet::RunSheet,
         wire::protocol::{Decide, DecideAnswer},
     },
     pages::{deciding::Deciding, resume::ResumeSheet},
@@ -26,6 +27,7 @@ pub fn Asked(
     id: RunId,
     url: Memo<RunUrl>,
     read: Read,
+    sheet: Memo<Option<RunSheet>>,
     run: Memo<Option<Run>>,
     selected: Memo<Option<i64>>,
     /// What the selected step asks, where yes or no is an answer.
@@ -101,6 +103,11 @@ pub fn Asked(
                     true => Some(asks.get().1?),
                     false => None,
                 };
+                let effects = Signal::derive(move || {
+                    sheet
+                        .with(|it| it.as_ref().map(|it| it.after.unknown.clone()))
+                        .unwrap_or_default()
+                });
                 let deciding = Deciding::new(done, move || read.run.refetch());
                 let step = selected
                     .get_untracked()
@@ -109,7 +116,7 @@ pub fn Asked(
                     deciding.send(id.get_value(), Decide { step, ..body });
                 });
                 view! {
-                    <DecideSheet kind run asks back busy=deciding.busy refused=deciding.refused on_decide/>
+                    <DecideSheet kind run effects asks back busy=deciding.busy refused=deciding.refused on_decide/>
                 }
                 .into_any()
             }
