@@ -112,9 +112,6 @@ pub fn Inspector(
         it.shows_crash().then(|| view! { <CrashBanner step run/> })
     };
     let decided = move || step.get().map(|step| view! { <StepDecisions step/> });
-    // A run that is over asks nobody any more.
-    let over =
-        Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|it| it.run.status.over())));
     let titles = Memo::new(move |_| {
         step.with(|step| {
             step.as_ref()
@@ -131,6 +128,9 @@ pub fn Inspector(
             >{title}</a>
         }
     };
+    // A run that is over asks nobody any more.
+    let over =
+        Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|it| it.run.status.over())));
     let body = move || {
         let body = match tab.get() {
             Tab::Call => view! { <Call step=step.get()? over=over.get()/> }.into_any(),

@@ -62,13 +62,13 @@ pub struct Aftermath {
     pub saved: Option<Saved>,
     /// When its newest lease ended, and how.
     pub lease_ended: Option<(Time, LeaseEnd)>,
+    /// Effects of steps that crashed: nobody knows whether they happened.
+    #[serde(default)]
+    pub unknown: Vec<LeftBehind>,
     /// It was rewound to before this step, and nothing has moved it since.
     pub rewound_to: Option<i64>,
     /// Effects that were left behind, until the run ends or someone acknowledges them.
     pub not_undone: Vec<LeftBehind>,
-    /// Effects of steps that crashed: nobody knows whether they happened.
-    #[serde(default)]
-    pub unknown: Vec<LeftBehind>,
 }
 
 /// A run with its values as excerpts and the announced steps that come next.
