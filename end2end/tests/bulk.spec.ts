@@ -43,6 +43,42 @@ test("only runs that would come up are announced", async ({ admin, agent }) => {
   await expect(announced).toHaveCount(0);
 });
 
+test("an order whose answer got lost is not refused: the page asks again and says what happened", async ({ admin, agent, server, consoleErrors }) => {
+  const ids = await oneCause(agent, 3);
+  await admin.goto(`${server.url}/?status=crashed`);
+  await expectLive(admin);
+  for (const n of [1, 2, 3]) await list(admin).getByRole("checkbox", { name: `Select Ticket ${n}` }).click();
+  const bar = admin.getByRole("region", { name: "Selected runs" });
+  await bar.getByRole("button", { name: "Resume…" }).click();
+  const dialog = admin.getByRole("dialog");
+  await dialog.getByLabel("Reason").fill("the index is back");
+  let sent = 0;
+  let answer = () => {};
+  const looked = new Promise<void>((resolve) => (answer = resolve));
+  await admin.route("**/api/groups/resume", async (route) => {
+    sent += 1;
+    if (sent > 1) {
+      await looked;
+      return route.continue();
+    }
+    await route.fetch();
+    return route.abort("connectionreset");
+  });
+  await dialog.getByRole("button", { name: "Resume 3 runs" }).click();
+  await expect(dialog.getByText(/Not known yet/)).toBeVisible();
+  await expect(dialog.getByText(/refused/i)).toHaveCount(0);
+  answer();
+  await expect(dialog.getByRole("heading")).toHaveText("Resumed 3");
+  await expect(dialog.getByText(/refused|Not known/i)).toHaveCount(0);
+  expect(sent, "it was sent again").toBeGreaterThan(1);
+  for (const id of ids) {
+    expect(await statusOf(agent, id)).toBe("ready");
+    const { events } = await agent.get<{ events: { kind: string }[] }>(`/events?run=${id}&after=0`);
+    expect(events.filter((it) => it.kind === "decision"), "each was decided about once").toHaveLength(1);
+  }
+  consoleErrors.length = 0; // Chromium reports the lost answer
+});
+
 test("“Select all 60” takes all 60, says how far it is and what came of each", async ({ admin, agent, server }) => {
   test.slow();
   const ids = await oneCause(agent, 60);

@@ -223,3 +223,122 @@ test("what is offered is what the server would accept", async ({ admin, agent, s
   const fresh = await items(await agent.create({ agent: "crm-sync", title: "Backfill CRM notes" }));
   expect(fresh).not.toContain("Rewind to before this step…");
 });
+
+test("a cancelled run asks nothing any more: its gate shows the question and no form", async ({ admin, agent, server }) => {
+  const id = await waitingRun(agent);
+  await decide(admin, server, agent, id, { kind: "cancel" });
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  await expect(pill(admin)).toContainText("Cancelled");
+  await expect(admin.locator(".inspector .gate-title")).toBeVisible();
+  await expect(admin.getByRole("region", { name: "Question" })).toHaveCount(0);
+  await expect(admin.getByRole("button", { name: /^(Approve|Reject)/ })).toHaveCount(0);
+});
+
+test("at a step that was rewound past, neither rewind nor fork is offered", async ({ admin, agent, server }) => {
+  const id = await payingRun(agent);
+  await rewound(admin, server.url, id);
+  await admin.goto(`${server.url}/runs/${id}?step=6`);
+  await expectLive(admin);
+  await admin.locator("details.more > summary").click();
+  await expect(admin.getByRole("link", { name: "Add a note…" })).toBeVisible();
+  await expect(admin.getByRole("link", { name: "Rewind to before this step…" })).toHaveCount(0);
+  await expect(admin.getByRole("link", { name: "Fork…" })).toHaveCount(0);
+  await admin.keyboard.press("Escape");
+  for (const key of ["b", "y"]) await admin.keyboard.press(key);
+  // A key that did nothing is known by one that does something after it.
+  await admin.keyboard.press("?");
+  await expect(admin.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await expect(admin).not.toHaveURL(/ask=/);
+  await admin.goto(`${server.url}/runs/${id}?step=1`);
+  await expectLive(admin);
+  await expect(admin.getByRole("link", { name: "Fork…" })).toBeVisible();
+});
+
+test("a run without steps is forked from its beginning", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "crm-sync", title: "Backfill CRM notes", state: { note: "as given" } });
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  await admin.getByRole("link", { name: "Fork…" }).click();
+  const sheet = admin.getByRole("form", { name: "Fork this run" });
+  await sheet.getByLabel("Reason").fill("once more, beside it");
+  await sheet.getByRole("button", { name: "Fork run" }).click();
+  await expect(admin.getByText(/^Forked: /)).toBeVisible();
+  await expect(admin).not.toHaveURL(new RegExp(id));
+  await expect(pill(admin)).toContainText(/Not started|Queued/);
+});
+
+test("a fork's effects that are not undone stand in its plan and on its page until they are acknowledged", async ({ admin, agent, server }) => {
+  const id = await payingRun(agent);
+  const fork = `${id}-fork`;
+  await decide(admin, server, agent, id, { kind: "fork", step: 2, again: [2, 6], new_run_id: fork });
+  await decide(admin, server, agent, fork, { kind: "pause" });
+  await admin.goto(`${server.url}/runs/${fork}?ask=resume`);
+  await expectLive(admin);
+  await expect(plan(admin)).toContainText("Not undone");
+  await expect(plan(admin)).toContainText("charge €80.00 to cus_R77");
+  await admin.keyboard.press("Escape");
+  await expect(plan(admin)).toHaveCount(0);
+  await notUndone(admin).getByRole("link", { name: "Acknowledge…" }).click();
+  await expect(admin.getByRole("dialog")).toContainText("Not undone");
+  await expect(admin.getByRole("dialog")).not.toContainText("Needs you");
+  await admin.getByRole("dialog").getByRole("textbox").fill("seen");
+  await admin.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
+  await expect(notUndone(admin)).toHaveCount(0);
+});
+
+test("a run that waited and was rewound says so until a worker takes it", async ({ admin, agent, server }) => {
+  const id = await waitingRun(agent);
+  const { run } = await agent.get<{ run: { steps: number } }>(`/runs/${id}`);
+  await decide(admin, server, agent, id, { kind: "rewind", step: run.steps });
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  await expect(pill(admin)).toHaveText(`Rewound to before step ${run.steps}: waiting for a worker`);
+  const held = await agent.lease(id);
+  await expect(pill(admin)).toContainText("Running");
+  await agent.die(held);
+  await expect(pill(admin)).toHaveText("Queued: waiting for a worker");
+});
+
+test("a late result is shown once, also of a step that was rewound past and of one that was decided about", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "invoice-reconciler", title: "Reconcile late" });
+  const run = await agent.lease(id);
+  const effect = { target: "POST stripe /v1/charges", description: "charge €80.00 to cus_R77" };
+  const begun = await agent.begin(run, { key: "charge", name: "charge_card", effect });
+  await agent.die(run);
+  await expect(agent.commit(run, begun, { result: { id: "ch_late" } })).rejects.toThrow("lease_lost");
+  const late = admin.locator(".inspector").getByText("ch_late");
+  const seen = async () => {
+    await admin.goto(`${server.url}/runs/${id}?step=1`);
+    await expectLive(admin);
+    await expect(late).toHaveCount(1);
+  };
+  await seen();
+  await decide(admin, server, agent, id, { kind: "retry", step: 1 });
+  await seen();
+  await expect(crash(admin)).toHaveCount(0);
+  await decide(admin, server, agent, id, { kind: "rewind", step: 1, again: [1] });
+  await seen();
+  await expect(crash(admin)).toContainText("ch_late");
+});
+
+test("whoever cancels is told of each unknown effect", async ({ admin, agent, server }) => {
+  const run = await agent.lease(await agent.create({ agent: "collector", title: "Two at once" }));
+  const pay = { target: "POST stripe /v1/charges", description: "charge €80.00 to cus_R77" };
+  const mail = { target: "smtp", description: "mail the receipt to ana" };
+  await agent.begin(run, { name: "pay", effect: pay });
+  await agent.begin(run, { name: "mail", effect: mail });
+  await agent.die(run);
+  await admin.goto(`${server.url}/runs/${run.id}?ask=cancel`);
+  await expectLive(admin);
+  const dialog = admin.getByRole("dialog");
+  await expect(dialog).toContainText("2 effects are unknown");
+  const effects = dialog.getByRole("list", { name: "Unknown effects" }).getByRole("listitem");
+  await expect(effects).toHaveText([/1 pay · charge €80\.00 to cus_R77/, /2 mail · mail the receipt to ana/]);
+
+  await admin.goto(server.url);
+  await expectLive(admin);
+  await admin.getByRole("checkbox", { name: "Select Two at once" }).first().check();
+  await admin.getByRole("region", { name: "Selected runs" }).getByRole("button", { name: "Cancel…" }).click();
+  await expect(admin.getByRole("dialog")).toContainText("1 has an unknown effect: it may have happened.");
+});

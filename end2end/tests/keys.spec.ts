@@ -3,6 +3,7 @@ import type { Page } from "@playwright/test";
 
 import type { Agent } from "../support/agent.ts";
 import { statusOf } from "../support/crash.ts";
+import { writeJson } from "../support/editor.ts";
 import { crashedRun, doneRun, failedRun, runningRun, runOf, waitingRun } from "../support/sample.ts";
 import { seen } from "../support/seen.ts";
 import { expect, expectAccessible, expectLive, onWorkingDay, test } from "../support/test.ts";
@@ -142,6 +143,7 @@ test("the same holds in the plan, in a rewind and in every other dialog", async 
   await expect(admin.getByRole("dialog")).toHaveCount(0);
   const fifth = await agent.get<{ step: { status: string } }>(`/runs/${failed}/steps/5`);
   expect(fifth.step.status).toBe("superseded");
+  await expect.poll(() => hasFocus(admin), "after a rewind").toBe(true);
 
   const crashed = await crashedRun(agent);
   await admin.goto(`${server.url}/runs/${crashed}?ask=cancel`);
@@ -150,6 +152,27 @@ test("the same holds in the plan, in a rewind and in every other dialog", async 
   await admin.keyboard.press("Control+Enter");
   await expect(admin.getByRole("dialog")).toHaveCount(0);
   expect(await statusOf(agent, crashed)).toBe("cancelled");
+  await expect.poll(() => hasFocus(admin), "after a cancel").toBe(true);
+});
+
+test("the same holds on the edit page", async ({ admin, agent, server }) => {
+  const id = await crashedRun(agent);
+  const snapshot = async () => (await agent.get<{ run: { snapshot: number } }>(`/runs/${id}`)).run.snapshot;
+  const before = await snapshot();
+  await admin.goto(`${server.url}/runs/${id}/edit`);
+  await expectLive(admin);
+  await writeJson(admin, "State as JSON", '{ "note": "by hand" }');
+  await admin.getByLabel("Reason").fill("counted again");
+  await expect(admin.getByRole("button", { name: "Save state" })).toBeEnabled();
+  await admin.keyboard.press("Enter");
+  await admin.keyboard.press("End");
+  await expect(admin.getByLabel("Reason")).toHaveValue("counted again");
+  await expect(admin).toHaveURL(/\/edit$/);
+  expect(await snapshot(), "Enter saves nothing").toBe(before);
+  await admin.keyboard.press("Control+Enter");
+  await expect(admin).toHaveURL(`${server.url}/runs/${id}`);
+  expect(await snapshot()).toBe(before + 1);
+  await expect.poll(() => hasFocus(admin), "after an edit").toBe(true);
 });
 
 test("digits choose in the plan, and the focus is somewhere after the decision", async ({ admin, agent, server }) => {

@@ -26,27 +26,37 @@ pub async fn decide(
     body: Decide,
     key: Option<String>,
 ) -> Result<DecideAnswer, AppError> {
-    use crate::{
-        domain::{Hash, Problem, wire::protocol::Check as _},
-        store::commands::Key,
-    };
+    use crate::domain::{Hash, Problem, wire::protocol::Check as _};
     let author = super::authorise::<DecideOne>()?;
     body.check()?;
     let silent = body.reason.as_deref().is_none_or(|it| it.trim().is_empty());
     if silent && body.kind.needs_reason() {
         return Err(Problem::invalid("reason", "say why: it is kept with the decision").into());
     }
-    let fits = |key: &String| (1..=256).contains(&key.len()) && key.is_ascii();
-    if key.as_ref().is_some_and(|key| !fits(key)) {
-        return Err(Problem::invalid("key", "must have 1–256 ASCII characters").into());
-    }
-    let key = key.map(|key| Key {
-        scope: format!("{} decide {run}", author.name),
-        key,
-        body: Hash::of(&serde_json::json!(body)),
-    });
+    let said = Hash::of(&serde_json::json!(body));
+    let key = known_by(key, &author, &run, said)?;
     let store = super::store()?;
     Ok(store.decide_once(run, author, body, key).await?)
+}
+
+/// What a decision is recognised by when it is sent again: its key, whose it is, and what was `said`.
+#[cfg(feature = "ssr")]
+pub(super) fn known_by(
+    key: Option<String>,
+    author: &crate::domain::Principal,
+    run: &RunId,
+    said: crate::domain::Hash,
+) -> Result<Option<crate::store::commands::Key>, crate::domain::Problem> {
+    let fits = |key: &String| (1..=256).contains(&key.len()) && key.is_ascii();
+    if key.as_ref().is_some_and(|key| !fits(key)) {
+        let why = "must have 1–256 ASCII characters";
+        return Err(crate::domain::Problem::invalid("key", why));
+    }
+    Ok(key.map(|key| crate::store::commands::Key {
+        scope: format!("{} decide {run}", author.name),
+        key,
+        body: said,
+    }))
 }
 
 door!(ReadDecisions: Needs(Read));

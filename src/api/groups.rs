@@ -25,7 +25,8 @@ pub async fn resume(order: Ordered) -> Result<Vec<Decided>, AppError> {
     let store = super::store()?;
     let mut decided = Vec::with_capacity(order.runs.len());
     for (run, version) in order.runs {
-        let refused = resume_one(&store, &author, &run, version, order.reason.trim()).await;
+        let (reason, key) = (order.reason.trim(), order.key.clone());
+        let refused = resume_one(&store, &author, (&run, version), reason, key).await;
         let refused = refused.err().map(|problem| problem.detail);
         decided.push(Decided { run, refused });
     }
@@ -36,18 +37,26 @@ pub async fn resume(order: Ordered) -> Result<Vec<Decided>, AppError> {
 async fn resume_one(
     store: &crate::store::Store,
     author: &crate::domain::Principal,
-    run: &crate::domain::RunId,
-    version: i64,
+    (run, version): (&crate::domain::RunId, i64),
     reason: &str,
+    key: Option<String>,
 ) -> Result<(), crate::domain::Problem> {
     use crate::domain::{
-        Code, DecisionKind, Problem,
+        Code, DecisionKind, Hash, Problem,
         rules::plan::{PlanQuery, PlanStep},
         wire::protocol::{Choice, Decide},
     };
+    // A repeat is known by what was ordered: by then the plan is another.
+    let said = serde_json::json!([DecisionKind::Resume, run, version, reason]);
+    let key = super::decisions::known_by(key, author, run, Hash::of(&said))?;
     let plan = store.plan(run, &PlanQuery::default()).await?;
     let unknown = |step: &&PlanStep| step.effect.as_ref().is_some_and(|it| it.unknown);
-    if let Some(step) = plan.missing().find(unknown) {
+    // The plan of a run that moved on says nothing about the order: the decision is recognised, or refused for its version.
+    if let Some(step) = plan
+        .missing()
+        .find(unknown)
+        .filter(|_| plan.version == version)
+    {
         let why = format!("the effect of {} is unknown: look at it", step.name);
         let problem = Problem::new(Code::DecisionRefused, why);
         let (kind, seq) = (DecisionKind::Resume, step.seq);
@@ -65,6 +74,8 @@ async fn resume_one(
         reason: Some(reason.to_owned()),
         ..Decide::new(DecisionKind::Resume)
     };
-    store.decide(run.clone(), author.clone(), order).await?;
+    store
+        .decide_once(run.clone(), author.clone(), order, key)
+        .await?;
     Ok(())
 }

@@ -81,7 +81,7 @@ door!(DecideMany: Needs(Decide));
 #[server(DecideMany, endpoint = "runs/decide_many", input = Json, output = Json)]
 pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
     use crate::domain::{
-        DecisionKind, Problem,
+        DecisionKind, Hash, Problem,
         wire::protocol::{Check as _, Decide},
     };
     let author = super::authorise::<DecideMany>()?;
@@ -103,8 +103,12 @@ pub async fn decide_many(order: Ordered) -> Result<Vec<Decided>, AppError> {
             ..Decide::new(order.kind)
         };
         body.check()?;
+        let said = Hash::of(&serde_json::json!(body));
+        let key = super::decisions::known_by(order.key.clone(), &author, &run, said)?;
         // A refusal goes to the audit trail like that of any other decision.
-        let answer = store.decide(run.clone(), author.clone(), body).await;
+        let answer = store
+            .decide_once(run.clone(), author.clone(), body, key)
+            .await;
         let refused = answer.err();
         decided.push(Decided {
             run,

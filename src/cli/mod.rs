@@ -11,6 +11,7 @@ mod diff;
 mod edit;
 mod inbox;
 mod licenses;
+mod mark;
 mod migrate;
 mod notes;
 mod order;
@@ -108,6 +109,15 @@ enum Command {
     Resume(decide::ResumeArgs),
     /// Stop a run for good, between two steps
     Cancel(decide::RunArgs),
+    /// Say something on a run's page, to everyone who opens it
+    Note(mark::NoteArgs),
+    /// Keep all states of a run, whatever is pruned later
+    Pin(mark::MarkArgs),
+    /// Say that you are on it, for 15 minutes; others can still decide
+    Claim(mark::MarkArgs),
+    /// Say that you have seen it: a run that crashed, failed or was cancelled leaves "Needs you", and what a rewind or a
+    /// fork did not undo is no longer named
+    Acknowledge(mark::MarkArgs),
     Agent(agent::Args),
     Demo(demo::Args),
     Licenses(licenses::Args),
@@ -187,6 +197,10 @@ pub fn main() -> ExitCode {
             Command::Pause(args) => decide::stop(DecisionKind::Pause, args).await,
             Command::Resume(args) => decide::resume(args).await,
             Command::Cancel(args) => decide::stop(DecisionKind::Cancel, args).await,
+            Command::Note(args) => mark::note(args).await,
+            Command::Pin(args) => mark::mark(DecisionKind::Pin, args).await,
+            Command::Claim(args) => mark::mark(DecisionKind::Claim, args).await,
+            Command::Acknowledge(args) => mark::mark(DecisionKind::Acknowledge, args).await,
             Command::Agent(args) => agent::run(args).await,
             Command::Demo(args) => demo::run(args).await,
             Command::Licenses(args) => licenses::run(args),

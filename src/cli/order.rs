@@ -52,13 +52,18 @@ impl OrderArgs {
             reason: Some(self.reason.trim().to_owned()),
             ..body
         };
-        let answer = on.decide(run, &body).await?;
-        match self.json {
-            true => say!("{}", serde_json::to_string_pretty(&answer)?),
-            false => told(&answer, &undecided(on, &answer.run.run).await),
-        }
-        Ok(())
+        send(on, run, body, self.json).await
     }
+}
+
+/// Sends a decision as it is, and says what came of it.
+pub async fn send(on: &Source, run: &RunId, body: Decide, json: bool) -> Result<(), Failure> {
+    let answer = on.decide(run, &body).await?;
+    match json {
+        true => say!("{}", serde_json::to_string_pretty(&answer)?),
+        false => told(&answer, &undecided(on, &answer.run.run).await),
+    }
+    Ok(())
 }
 
 /// The steps that a resume would be refused for. The decision stands even where the plan cannot be read now.

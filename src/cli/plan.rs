@@ -60,6 +60,21 @@ fn print(plan: &Plan) {
     for changed in &plan.gap {
         say!("{:>13}  changed   {}", "", gap(changed));
     }
+    if !plan.not_undone.is_empty() {
+        say!("\nnot undone, and may happen again:");
+    }
+    for left in &plan.not_undone {
+        let origin = left.run.as_ref();
+        let origin = origin.map_or(String::new(), |run| format!(" in run {run}"));
+        say!(
+            "{:>13}  {:<9} {:<24} {} ({}){origin}",
+            left.seq,
+            left.known(),
+            clean(&left.name),
+            clean(&left.effect.words),
+            clean(&left.effect.target)
+        );
+    }
     if plan.integrity.of > 0 {
         say!(
             "\nchecksums verified, {} of {}",

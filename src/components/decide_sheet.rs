@@ -5,7 +5,12 @@ use leptos::{ev, prelude::*};
 use super::{dialog::Dialog, keyboard, refusal::Refusal};
 use crate::{
     api::AppError,
-    domain::{DecisionKind, Run, StepStatus, views::words, wire::protocol::Decide},
+    domain::{
+        DecisionKind, Run,
+        rules::{offer::Standing, plan::LeftBehind},
+        views::words,
+        wire::protocol::Decide,
+    },
 };
 
 /// What the button says.
@@ -30,6 +35,8 @@ pub fn verb(kind: DecisionKind) -> &'static str {
 fn consequence(kind: DecisionKind, run: &Run) -> String {
     let live = run.lease.is_some();
     match kind {
+        // Only a run that failed, crashed or was cancelled leaves “Needs you” by it.
+        DecisionKind::Acknowledge if !Standing::of(run).offers(kind, None) => "“Not undone” disappears from the run's page. Nothing else changes.".into(),
         DecisionKind::Pause if live => "The worker is asked to stop at its next step boundary. What is in flight may still commit.".into(),
         DecisionKind::Pause => "The run stops at once: no worker holds it. It goes on when someone resumes it.".into(),
         DecisionKind::Cancel if live => "The worker is asked to stop at its next step boundary, for good. What is in flight may still commit. Nothing that the run did outside is undone.".into(),
@@ -45,21 +52,33 @@ fn consequence(kind: DecisionKind, run: &Run) -> String {
     }
 }
 
-/// What nobody knows of the world outside, where the decision would leave it so.
-fn unknown(kind: DecisionKind, run: &Run) -> Option<String> {
+/// What nobody knows of the world outside, where the decision would leave it so: a sentence, and each effect where they are
+/// several.
+fn unknown(
+    kind: DecisionKind,
+    run: &Run,
+    effects: &[LeftBehind],
+) -> Option<(String, Vec<LeftBehind>)> {
     let leaves = matches!(kind, DecisionKind::Cancel | DecisionKind::Acknowledge);
-    let at = run
-        .at
-        .as_ref()
-        .filter(|at| at.status == StepStatus::Crashed);
-    match (leaves && run.effects_unknown, at) {
-        (false, _) => None,
-        (true, Some(at)) => Some(format!(
-            "The effect of step {} {} is unknown: it may have happened, not happened, or still be under way.",
-            words::number(at.seq),
-            at.name
+    let may = "it may have happened, not happened, or still be under way";
+    match effects {
+        _ if !leaves || !run.effects_unknown => None,
+        [] => Some((
+            format!("An effect of this run is unknown: {may}."),
+            Vec::new(),
         )),
-        (true, None) => Some("An effect of this run is unknown: it may have happened.".into()),
+        [one] => {
+            let step = format!("{} {}", words::number(one.seq), one.name);
+            let said = format!("The effect of step {step} is unknown: {may}.");
+            Some((said, Vec::new()))
+        }
+        several => {
+            let said = format!(
+                "{} effects are unknown. Each may have happened, not happened, or still be under way:",
+                several.len()
+            );
+            Some((said, several.to_vec()))
+        }
     }
 }
 
@@ -67,6 +86,9 @@ fn unknown(kind: DecisionKind, run: &Run) -> Option<String> {
 pub fn DecideSheet(
     kind: DecisionKind,
     #[prop(into)] run: Signal<Option<Run>>,
+    /// The run's effects of which nobody knows whether they happened.
+    #[prop(into)]
+    effects: Signal<Vec<LeftBehind>>,
     /// The question that is answered.
     asks: Option<String>,
     /// Where "Back" leads.
@@ -98,12 +120,25 @@ pub fn DecideSheet(
         false => verb.clone(),
     };
     let words = move || run.with(|run| run.as_ref().map(|run| consequence(kind, run)));
-    let unknown = move || run.with(|run| run.as_ref().and_then(|run| unknown(kind, run)));
+    let unknown = move || {
+        let (run, effects) = (run.get()?, effects.get());
+        unknown(kind, &run, &effects)
+    };
+    let effect = |it: LeftBehind| {
+        view! {
+            <li>{words::number(it.seq)}" "<bdi>{it.name}</bdi>" · "<bdi>{it.effect.words}</bdi>" · "<bdi class="mono">{it.effect.target}</bdi></li>
+        }
+    };
     view! {
         <Dialog title back=back.clone()>
             {asks.map(|asks| view! { <p class="sheet-text"><b><bdi>{asks}</bdi></b></p> })}
             <p class="sheet-text">{words}</p>
-            {move || unknown().map(|said| view! { <p class="sheet-text tone-crashed"><b><bdi>{said}</bdi></b></p> })}
+            {move || unknown().map(|(said, each)| view! {
+                <p class="sheet-text tone-crashed"><b><bdi>{said}</bdi></b></p>
+                {(!each.is_empty()).then(|| view! {
+                    <ul class="sheet-text" aria-label="Unknown effects">{each.into_iter().map(effect).collect_view()}</ul>
+                })}
+            })}
             {move || refused.get().map(|error| view! { <Refusal error/> })}
             <form on:submit=submit on:keydown=keyboard::send_form>
                 {(kind != DecisionKind::Claim).then(|| view! {

@@ -23,10 +23,7 @@ struct Last {
 /// Watches over the focus as long as the page is shown.
 pub fn keep() {
     let last = StoredValue::new_local(Last::default());
-    let took = window_event_listener(ev::focusin, move |event| {
-        let Some(element) = event.target().and_then(|it| it.dyn_into().ok()) else {
-            return;
-        };
+    let note = move |element: HtmlElement| {
         last.update_value(|last| {
             last.home = around(&element, "[data-home]");
             if around(&element, "dialog").is_none() {
@@ -34,6 +31,15 @@ pub fn keep() {
             }
             last.now = Some(element);
         });
+    };
+    // A dialog that came with the page had the focus before anyone listened.
+    if let Some(element) = focused().filter(|_| !nothing_has_it()) {
+        note(element);
+    }
+    let took = window_event_listener(ev::focusin, move |event| {
+        if let Some(element) = event.target().and_then(|it| it.dyn_into().ok()) {
+            note(element);
+        }
     });
     // Esc in a field takes the focus away on purpose: it is not put back.
     let left = window_event_listener(ev::focusout, move |event| {

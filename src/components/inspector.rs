@@ -23,7 +23,7 @@ use super::{
 use crate::{
     api::AppError,
     domain::{
-        Event, StepStatus,
+        Event,
         views::{
             diff_sheet::DiffSheet,
             sheet::{RunSheet, StepSheet},
@@ -109,8 +109,7 @@ pub fn Inspector(
         let (step, run) = (step.get()?, run.get()?);
         let it = &step.detail.step;
         // A decision about the step stands in place of the banner. A superseded step keeps it.
-        let broke = it.stood() == StepStatus::Crashed && !it.decided();
-        broke.then(|| view! { <CrashBanner step run/> })
+        it.shows_crash().then(|| view! { <CrashBanner step run/> })
     };
     let decided = move || step.get().map(|step| view! { <StepDecisions step/> });
     let titles = Memo::new(move |_| {
@@ -129,9 +128,12 @@ pub fn Inspector(
             >{title}</a>
         }
     };
+    // A run that is over asks nobody any more.
+    let over =
+        Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|it| it.run.status.over())));
     let body = move || {
         let body = match tab.get() {
-            Tab::Call => view! { <Call step=step.get()?/> }.into_any(),
+            Tab::Call => view! { <Call step=step.get()? over=over.get()/> }.into_any(),
             Tab::Attempts => view! { <Attempts step=step.get()?/> }.into_any(),
             Tab::Log => view! { <Log step/> }.into_any(),
             Tab::Diff | Tab::State | Tab::Events => match extra.get()? {

@@ -19,8 +19,8 @@ use crate::{
 pub fn RewindForkSheet(
     /// Rewind or fork.
     kind: DecisionKind,
-    /// From before this step.
-    step: i64,
+    /// From before this step; a fork without one is from the end.
+    step: Option<i64>,
     plan: Plan,
     back: String,
     #[prop(into)] busy: Signal<bool>,
@@ -63,7 +63,7 @@ pub fn RewindForkSheet(
         }
         on_decide.run(Decide {
             if_version: (!fork).then_some(version),
-            step: Some(step),
+            step,
             again: again.get_untracked().into_iter().collect(),
             reason: Some(reason.get_untracked().trim().to_owned()),
             ..Decide::new(kind)
@@ -76,16 +76,20 @@ pub fn RewindForkSheet(
     let keys = move |event: ev::KeyboardEvent| {
         next_field::send_or_go(&event, lacks.with_untracked(Option::is_none), send);
     };
-    let seq = words::number(step);
-    let title = match fork {
-        true => format!("Fork from before step {seq}"),
-        false => format!("Rewind to before step {seq}"),
+    let seq = step.map_or("1".to_owned(), words::number);
+    let title = match (fork, step) {
+        (true, None) => "Fork this run".to_owned(),
+        (true, Some(_)) => format!("Fork from before step {seq}"),
+        (false, _) => format!("Rewind to before step {seq}"),
     };
-    let does = match fork {
-        true => format!(
+    let does = match (fork, step) {
+        (true, None) => {
+            "A new run begins with the same input and state. This run stays as it is.".to_owned()
+        }
+        (true, Some(_)) => format!(
             "A new run begins with the state and the results before step {seq}. This run stays as it is."
         ),
-        false => format!(
+        (false, _) => format!(
             "The state goes back to what it was before step {seq}. Step {seq} and all after it stay visible as superseded and are executed again."
         ),
     };
@@ -126,7 +130,7 @@ pub fn RewindForkSheet(
             <header class="plan-head">
                 <h2 id="plan-title">{title}</h2>
                 <p class="dim">{does}</p>
-                <p>{kept}</p>
+                {step.map(|_| view! { <p>{kept}</p> })}
             </header>
             {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
             {match nothing {

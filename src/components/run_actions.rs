@@ -8,13 +8,13 @@ use crate::domain::{DecisionKind, StepStatus, rules::offer::Standing};
 #[component]
 pub fn RunActions(
     #[prop(into)] standing: Signal<Option<Standing>>,
-    /// The selected step, if one is: a rewind goes to before it.
+    /// The selected step's status, if one is: a rewind and a fork go to before it.
     #[prop(into)]
-    selected: Signal<Option<i64>>,
+    step: Signal<Option<StepStatus>>,
     /// The address that asks for a decision.
     href: Callback<DecisionKind, String>,
 ) -> impl IntoView {
-    let offers = move |kind| standing.get().is_some_and(|it| it.offers(kind, None));
+    let offers = move |kind| standing.get().is_some_and(|it| it.offers(kind, step.get()));
     let item = move |kind: DecisionKind, words: &'static str| {
         move || {
             offers(kind).then(|| {
@@ -23,7 +23,7 @@ pub fn RunActions(
         }
     };
     let rewind = move || {
-        let fits = offers(DecisionKind::Rewind) && selected.get().is_some();
+        let fits = offers(DecisionKind::Rewind) && step.get().is_some();
         fits.then(|| item(DecisionKind::Rewind, "Rewind to before this step…"))
     };
     view! {
@@ -38,7 +38,9 @@ pub fn RunActions(
                 {item(DecisionKind::Acknowledge, "Acknowledge…")}
             </ul>
         </details>
-        <a class="button" href=move || href.run(DecisionKind::Fork)>"Fork…"</a>
+        {move || offers(DecisionKind::Fork).then(|| view! {
+            <a class="button" href=move || href.run(DecisionKind::Fork)>"Fork…"</a>
+        })}
         {move || offers(DecisionKind::Cancel).then(|| view! {
             <a class="button" href=move || href.run(DecisionKind::Cancel)>"Cancel run…"</a>
         })}

@@ -9,8 +9,11 @@ use super::{
     time::{Ago, Elapsed, Span},
 };
 use crate::domain::{
-    Run, RunStatus,
-    rules::needs::{About, Matter},
+    DecisionKind, Run, RunStatus, StepStatus,
+    rules::{
+        needs::{About, Matter},
+        offer::Standing,
+    },
     views::words,
 };
 
@@ -145,11 +148,49 @@ pub fn span(run: &Run) -> Option<Span> {
 
 /// The verb of the row's button where a person is needed, and what the run's page then asks.
 fn action(run: &Run) -> Option<(&'static str, &'static str)> {
-    match run.status {
-        // Also a gate that is open while a worker holds the run.
-        _ if run.counts_as(RunStatus::Waiting) => Some(("Decide", "")),
-        RunStatus::Crashed | RunStatus::Failed => Some(("Review", "?ask=resume")),
-        RunStatus::Paused if run.needs_you() => Some(("Review", "?ask=resume")),
-        _ => None,
+    let standing = Standing::of(run);
+    // Also a gate that is open while a worker holds the run.
+    let asks = run.counts_as(RunStatus::Waiting) && standing.answers(StepStatus::Waiting);
+    let resumes = standing.offers(DecisionKind::Resume, None);
+    // Someone paused it, and knows how to go on.
+    let rests = run.status == RunStatus::Paused && !run.needs_you();
+    match (asks, resumes && !rests) {
+        (true, _) => Some(("Decide", "")),
+        (false, true) => Some(("Review", "?ask=resume")),
+        (false, false) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::nouns::{run::At, sample};
+
+    #[test]
+    fn a_row_asks_for_what_the_server_would_accept() {
+        for &status in RunStatus::ALL {
+            for at in [None, Some(StepStatus::Waiting), Some(StepStatus::Crashed)] {
+                let at = at.map(|status| At {
+                    seq: 1,
+                    name: "pay".into(),
+                    status,
+                });
+                let run = Run {
+                    status,
+                    at,
+                    effects_unknown: true,
+                    ..sample::run("a")
+                };
+                let standing = Standing::of(&run);
+                match action(&run) {
+                    Some(("Decide", _)) => assert!(!status.over(), "{status}"),
+                    Some((_, ask)) => {
+                        assert_eq!(ask, "?ask=resume");
+                        assert!(standing.offers(DecisionKind::Resume, None), "{status}");
+                    }
+                    None => assert!(!run.needs_you(), "{status}: {:?}", run.at),
+                }
+            }
+        }
     }
 }

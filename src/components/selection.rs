@@ -17,6 +17,8 @@ pub struct Picked {
     pub status: RunStatus,
     /// A worker holds it and hears of a request at its next step.
     pub live: bool,
+    /// Nobody knows whether one of its effects happened.
+    pub unknown: bool,
 }
 
 impl Picked {
@@ -25,6 +27,7 @@ impl Picked {
             version: run.version,
             status: run.status,
             live: run.lease.is_some(),
+            unknown: run.effects_unknown,
         }
     }
 }

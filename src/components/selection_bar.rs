@@ -33,6 +33,9 @@ pub fn SelectionBar(
     /// How many runs of the order are done, and of how many, while it is under way.
     #[prop(into)]
     progress: Signal<Option<(usize, usize)>>,
+    /// An answer got lost: what came of a part of the order is not known yet.
+    #[prop(into)]
+    unknown: Signal<bool>,
     /// What came of it, run by run; none while it is under way or nothing was ordered.
     #[prop(into)]
     outcome: Signal<Option<Vec<Decided>>>,
@@ -70,7 +73,7 @@ pub fn SelectionBar(
         <dialog node_ref=dialog class="sheet" aria-labelledby="order-title" on:close=move |_| on_close.run(())>
             {move || match outcome.get() {
                 Some(outcome) => view! { <Outcome kind=kind.get_untracked() outcome/> }.into_any(),
-                None => view! { <Order picked kind order progress/> }.into_any(),
+                None => view! { <Order picked kind order progress unknown/> }.into_any(),
             }}
         </dialog>
     }
@@ -83,6 +86,7 @@ fn Order(
     kind: RwSignal<DecisionKind>,
     order: Callback<Ordered>,
     progress: Signal<Option<(usize, usize)>>,
+    unknown: Signal<bool>,
 ) -> impl IntoView {
     let reason = RwSignal::new(String::new());
     let busy = RwSignal::new(false);
@@ -109,6 +113,7 @@ fn Order(
                 runs.map(|(id, known)| (id.clone(), known.version))
                     .collect()
             }),
+            key: None,
         });
     };
     view! {
@@ -127,6 +132,14 @@ fn Order(
                 ></textarea>
             </label>
             {far}
+            {move || unknown.get().then(|| view! {
+                <div class="refused" role="status">
+                    <p>
+                        <b>"Not known yet: the server's answer got lost."</b>
+                        " The order may have been carried out. This page asks the server again by itself; each run is decided about only once."
+                    </p>
+                </div>
+            })}
             <div class="sheet-foot">
                 <button type="submit" class="button" formmethod="dialog" formnovalidate=true value="back" on:click=back>"Back"</button>
                 <button type="submit" class="button primary" disabled=move || busy.get()>{verb}</button>
@@ -237,9 +250,14 @@ fn consequences(kind: DecisionKind, picked: &BTreeMap<RunId, Picked>) -> String 
         let are = if is_paused == 1 { "is" } else { "are" };
         said.push(format!("{is_paused} {are} paused already"));
     }
+    let unknown = match count(&|it| !over(it) && it.unknown) {
+        0 => String::new(),
+        1 => " 1 has an unknown effect: it may have happened.".to_owned(),
+        n => format!(" {n} have an unknown effect: each may have happened."),
+    };
     let undone = match kind {
-        DecisionKind::Cancel => " Nothing that they did outside is undone.",
-        _ => "",
+        DecisionKind::Cancel => format!(" Nothing that they did outside is undone.{unknown}"),
+        _ => String::new(),
     };
     format!("{}.{undone}", said.join(", "))
 }
@@ -250,6 +268,7 @@ fn offered(kind: DecisionKind, it: &Picked) -> bool {
         status: it.status,
         live: it.live,
         effects_unknown: false,
+        not_undone: false,
     };
     standing.offers(kind, None)
 }
@@ -303,6 +322,7 @@ mod tests {
                 version: 1,
                 status: *status,
                 live: *live,
+                unknown: *status == RunStatus::Crashed,
             };
             (id, known)
         };
@@ -319,7 +339,8 @@ mod tests {
         assert_eq!(heading(DecisionKind::Cancel, three.len()), "Cancel 3 runs");
         assert_eq!(
             consequences(DecisionKind::Cancel, &three),
-            "2 stop at their next step boundary, 1 stops at once. Nothing that they did outside is undone."
+            "2 stop at their next step boundary, 1 stops at once. Nothing that they did outside is undone. \
+             1 has an unknown effect: it may have happened."
         );
         let two = picked(&[(RunStatus::Paused, false), (RunStatus::Done, false)]);
         assert_eq!(

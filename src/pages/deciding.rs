@@ -23,6 +23,18 @@ const ASK_AGAIN: [Duration; 4] = [
     Duration::from_secs(10),
 ];
 
+/// How long to wait before it is asked again, after so many lost answers before this one.
+pub fn ask_again_in(lost: usize) -> Duration {
+    ASK_AGAIN[lost.min(ASK_AGAIN.len() - 1)]
+}
+
+/// The error says nothing about what was sent, also where it is an error of asking again: it may have been carried out.
+pub fn is_no_answer(error: &AppError, lost: usize) -> bool {
+    let code = error.0.code;
+    error.outcome_unknown()
+        || lost > 0 && matches!(code, Code::Busy | Code::TooMany | Code::Unauthorized)
+}
+
 #[derive(Clone, Copy)]
 pub struct Deciding {
     pub busy: RwSignal<bool>,
@@ -80,19 +92,13 @@ impl Deciding {
     }
 
     fn heard(self, sent: Sent, answer: Result<DecideAnswer, AppError>) {
-        // An error of the question says nothing about the decision: it may have been carried out.
-        let silent = |error: &AppError| {
-            let code = error.0.code;
-            error.outcome_unknown()
-                || sent.lost > 0 && matches!(code, Code::Busy | Code::TooMany | Code::Unauthorized)
-        };
         match answer {
-            Err(error) if silent(&error) => {
+            Err(error) if is_no_answer(&error, sent.lost) => {
                 // The page may be gone by now: then nobody asks again.
                 if self.refused.try_set(Some(error.but_unknown())).is_some() {
                     return;
                 }
-                let wait = ASK_AGAIN[sent.lost.min(ASK_AGAIN.len() - 1)];
+                let wait = ask_again_in(sent.lost);
                 let lost = sent.lost + 1;
                 let again = Sent { lost, ..sent };
                 set_timeout(
@@ -133,7 +139,7 @@ impl Deciding {
 
 /// Tells this decision from every other one of the same person.
 #[cfg(feature = "hydrate")]
-fn new_key() -> String {
+pub fn new_key() -> String {
     use leptos::web_sys::js_sys::Math::random;
     let part = || (random() * f64::from(u32::MAX)) as u32;
     format!("{:08x}{:08x}{:08x}{:08x}", part(), part(), part(), part())
@@ -141,6 +147,6 @@ fn new_key() -> String {
 
 /// Only a browser decides by this path.
 #[cfg(not(feature = "hydrate"))]
-fn new_key() -> String {
+pub fn new_key() -> String {
     String::new()
 }

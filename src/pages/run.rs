@@ -125,8 +125,8 @@ fn RunBody(id: RunId, read: Read, url: Memo<RunUrl>) -> impl IntoView {
         chosen.or_else(|| selected.get())
     });
     let links = Links::new(id.clone(), url, selected);
-    let offers = Offers::new(run, step);
-    let gate = waiting_gate(step);
+    let offers = Offers::new(sheet, step);
+    let gate = waiting_gate(step, offers);
     // A gate that only asks for yes or no can be decided by what is asked above the page.
     let question = Memo::new(move |_| {
         let (_, gate) = gate.get()?;
@@ -162,13 +162,13 @@ fn RunBody(id: RunId, read: Read, url: Memo<RunUrl>) -> impl IntoView {
         {move || read.event().map(|event| view! { <Follow event/> })}
         <RunKeys url links offers selected beside=beside(read, run, picked)/>
         <RunHead sheet asking>
-            <RunButtons url links offers run selected/>
+            <RunButtons url links offers run/>
         </RunHead>
         <NotUndone left run=id.clone() acknowledge/>
         <Notes run read/>
         <RunContent sheet/>
         <ChildRuns runs=children/>
-        <Asked id=id.clone() url read run selected question/>
+        <Asked id=id.clone() url read sheet run selected question/>
         <TimelineView timeline run selected listed href=timeline_href on_go/>
         <div class="run-columns">
             <section class="steps-column" aria-label="Steps">

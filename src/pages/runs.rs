@@ -5,13 +5,14 @@ mod filter;
 mod keys;
 mod matching;
 mod older;
+mod orders;
 mod spot;
 
 pub use spot::Spots;
 
 use std::collections::BTreeMap;
 
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 use leptos_router::{NavigateOptions, components::Redirect, hooks::use_query_map};
 
 use self::{
@@ -20,6 +21,7 @@ use self::{
     keys::ListKeys,
     matching::SelectMatching,
     older::Older,
+    orders::Orders,
 };
 use super::shell::{Page, Shell};
 use crate::{
@@ -30,23 +32,16 @@ use crate::{
         page_title::PageTitle,
         runs_table::RunsTable,
         selection::Selection,
-        selection_bar::SelectionBar,
         sidebar::Sidebar,
     },
     domain::{
-        Action, AsOf, DecisionKind, RunId, RunQuery, RunStatus,
+        Action, AsOf, RunId, RunQuery, RunStatus,
         rules::needs::{Alike, NeedsYou},
         views::words,
-        wire::{
-            bulk_order::{Decided, Ordered},
-            protocol::RunPage,
-        },
+        wire::protocol::RunPage,
     },
     live::{Follow, Live},
 };
-
-/// Runs that are decided about in one request; in between the page says how far it is.
-const AT_ONCE: usize = 10;
 
 type Answer<T> = Result<AsOf<T>, AppError>;
 
@@ -127,63 +122,6 @@ fn opened((run, step): (RunId, Option<i64>)) -> AnyView {
         ..NavigateOptions::default()
     };
     view! { <Redirect path options/> }.into_any()
-}
-
-/// What is ordered for the picked runs.
-#[component]
-fn Orders(
-    selection: Selection,
-    /// Reads again what is shown: runs that moved may no longer belong here.
-    on_done: Callback<()>,
-) -> impl IntoView {
-    let me = Resource::new(|| (), |()| api::session::me());
-    let may_decide = RwSignal::new(false);
-    Effect::new(move || {
-        let me = me.get().and_then(Result::ok);
-        may_decide.set(me.is_some_and(|it| it.role.may(Action::Decide)));
-    });
-    let outcome = RwSignal::new(None::<Vec<Decided>>);
-    let progress = RwSignal::new(None::<(usize, usize)>);
-    let order = Callback::new(move |order: Ordered| {
-        spawn_local(async move {
-            let mut decided = Vec::new();
-            for some in order.runs.chunks(AT_ONCE) {
-                if progress
-                    .try_set(Some((decided.len(), order.runs.len())))
-                    .is_some()
-                {
-                    return; // the page is gone
-                }
-                decided.extend(decide_some(&order, some).await);
-            }
-            progress.try_set(None);
-            if outcome.try_set(Some(decided)).is_none() {
-                selection.clear();
-                on_done.run(());
-            }
-        });
-    });
-    let on_close = Callback::new(move |()| outcome.set(None));
-    view! { <SelectionBar selection may_decide order progress outcome on_close/> }.into_any()
-}
-
-/// Carries out the order for some of its runs.
-async fn decide_some(order: &Ordered, some: &[(RunId, i64)]) -> Vec<Decided> {
-    let part = Ordered {
-        runs: some.to_vec(),
-        ..order.clone()
-    };
-    let decided = match order.kind {
-        DecisionKind::Resume => api::groups::resume(part).await,
-        _ => api::runs::decide_many(part).await,
-    };
-    decided.unwrap_or_else(|error| {
-        let each = |(run, _): &(RunId, i64)| Decided {
-            run: run.clone(),
-            refused: Some(error.0.detail.clone()),
-        };
-        some.iter().map(each).collect()
-    })
 }
 
 #[component]

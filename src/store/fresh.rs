@@ -61,6 +61,7 @@ pub(super) async fn steps_among(
         );
         steps.extend(StepRow::listed(rows.await?)?);
     }
+    StepRow::endings(conn, &mut steps).await?;
     steps.sort_unstable_by_key(|step| step.seq);
     Ok(steps)
 }

@@ -10,7 +10,7 @@ use super::{
     table::Declared as _,
 };
 use crate::domain::{
-    Problem, RunId, RunStatus, Time,
+    Problem, RunId, RunStatus, StepStatus, Time,
     rules::{
         decision::{Decision, DecisionKind},
         lease::LeaseEnd,
@@ -36,42 +36,60 @@ impl Store {
         let read = async {
             let (mut conn, run) = self.find(run).await?;
             let now = conn.now().await?;
-            let held = matches!(
-                run.status,
-                RunStatus::Crashed | RunStatus::Failed | RunStatus::Paused
-            );
-            let moved = match held {
+            let stands = !run.status.over() && run.status != RunStatus::Running;
+            let moved = match stands {
                 true => decisions::some(&mut *conn, MOVED, params![run.id.as_str()]).await?,
                 false => Vec::new(),
             };
+            let lease = newest_lease(&mut *conn, &run).await?;
+            // A worker that took the run since has moved it on.
+            let taken = |at: Time| lease.as_ref().is_some_and(|it| it.granted_at > at);
             let back = moved.iter().find(|it| it.kind == DecisionKind::Rewind);
+            let back = back.filter(|it| !taken(it.at));
             // With a damaged row the saved steps cannot be counted: none are claimed.
             let read = sound(Read::of(&mut *conn, &run, now, false).await)?;
             let saved = read.map(|read| read.plan(&run, None, Saved::default()).saved);
             Ok(Aftermath {
                 saved,
-                lease_ended: lease_ended(&mut *conn, &run).await?,
+                lease_ended: lease.as_ref().and_then(ended),
                 rewound_to: back.and_then(|it| it.step),
                 not_undone: not_undone(&mut *conn, &run, now).await?,
+                unknown: unknown(&mut *conn, &run, now).await?,
             })
         };
         read.await.map_err(Error::problem)
     }
 }
 
-/// The end of the newest lease, where nobody holds the run now.
-async fn lease_ended(
+/// The effects of open steps of which nobody knows whether they happened.
+async fn unknown(
     conn: &mut dyn Connection,
     run: &RunRow,
-) -> Result<Option<(Time, LeaseEnd)>, Error> {
+    now: Time,
+) -> Result<Vec<LeftBehind>, Error> {
+    if !run.effects_unknown {
+        return Ok(Vec::new());
+    }
+    let open = StepRow::open_listed(conn, &run.id).await?.into_iter();
+    let crashed = open.filter(|it| it.damaged || it.status == StepStatus::Crashed && it.unknown);
+    let named = crashed.take(NAMED_MAX).flat_map(|step| match step.damaged {
+        true => vec![LeftBehind::damaged(step.seq)],
+        false => left_behind(&[facts(&run.id, &step)], now),
+    });
+    Ok(named.collect())
+}
+
+async fn newest_lease(conn: &mut dyn Connection, run: &RunRow) -> Result<Option<LeaseRow>, Error> {
     let newest = "WHERE run = $1 ORDER BY epoch DESC LIMIT 1";
     let params = params![run.id.as_str()];
     let leases = LeaseRow::sound_ones(conn, newest, params).await?;
-    let ended = leases.into_iter().next().and_then(|lease| {
-        let by = lease.ended_by?.parse().ok()?;
-        Some((lease.ended_at?, by))
-    });
-    Ok(ended)
+    Ok(leases.into_iter().next())
+}
+
+/// The end of a lease, where nobody holds the run now.
+fn ended(lease: &LeaseRow) -> Option<(Time, LeaseEnd)> {
+    let by = lease.ended_by.as_ref()?.parse().ok()?;
+    Some((lease.ended_at?, by))
 }
 
 /// The effects that rewinds and forks left behind, as they stand now.

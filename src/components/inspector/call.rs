@@ -8,13 +8,17 @@ use crate::{
 };
 
 #[component]
-pub fn Call(step: StepSheet) -> impl IntoView {
+pub fn Call(
+    step: StepSheet,
+    /// Its run is over.
+    over: bool,
+) -> impl IntoView {
     let detail = step.detail;
     let error = detail.error.map(|error| {
         view! { <p class="run-error tone-failed"><b><bdi>{error.kind}</bdi></b>": "<bdi>{error.message}</bdi></p> }
     });
     // While it waits, the question and its context stand above the answer.
-    let waits = detail.step.status == StepStatus::Waiting;
+    let waits = detail.step.status == StepStatus::Waiting && !over;
     let context = step.context.filter(|_| !waits);
     let question = detail.gate.filter(|_| !waits).map(|gate| {
         view! { <p class="gate-title tone-waiting"><b><bdi>{gate.title}</bdi></b></p> }
@@ -35,7 +39,7 @@ pub fn Call(step: StepSheet) -> impl IntoView {
     });
     let evidence = step.evidence.filter(|_| {
         // The banner of a crash shows it first.
-        detail.step.status != StepStatus::Crashed
+        !detail.step.shows_crash()
     });
     let nothing = step.input.is_none() && step.result.is_none() && step.partial.is_none();
     let nothing = nothing && error.is_none() && question.is_none() && !waits;

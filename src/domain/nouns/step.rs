@@ -182,6 +182,12 @@ impl Step {
         self.was.unwrap_or(self.status)
     }
 
+    /// It crashed mid-flight, or had when someone rewound past it, and nobody ordered to run it again: what is known of the
+    /// crash stands above all else.
+    pub fn shows_crash(&self) -> bool {
+        self.stood() == StepStatus::Crashed && !self.decided()
+    }
+
     /// It broke, and someone has ordered to run it again since: nothing more is to be decided about it.
     pub fn decided(&self) -> bool {
         matches!(self.status, StepStatus::Crashed | StepStatus::Failed)

@@ -264,6 +264,9 @@ pub fn allowed(
     if live_lease && matches!(kind, Edit | Rewind) {
         return Err("a worker holds the run: pause it first".into());
     }
+    if step == Some(S::Superseded) && matches!(kind, Rewind | Fork) {
+        return Err("the step was rewound past: choose a step that counts".into());
+    }
     match step.filter(|step| !steps.is_empty() && !steps.contains(step)) {
         Some(step) => Err(format!(
             "the step is {step}; {kind} is for a step that is {}",
@@ -317,6 +320,9 @@ mod tests {
                 (!run.over(), !run.over())
             );
             assert!(may(Fork, None) && may(Note, None) && may(Pin, None) && may(Claim, None));
+            let (gone, counts) = (Some(StepStatus::Superseded), Some(StepStatus::Committed));
+            assert!(!may(Fork, gone) && may(Fork, counts), "{run}");
+            assert!(!may(Rewind, gone) && may(Rewind, counts) == back, "{run}");
         }
     }
 

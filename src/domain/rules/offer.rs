@@ -30,6 +30,8 @@ pub struct Standing {
     /// A worker holds it.
     pub live: bool,
     pub effects_unknown: bool,
+    /// A rewind or a fork left effects behind, and nobody acknowledged them.
+    pub not_undone: bool,
 }
 
 impl Standing {
@@ -38,12 +40,17 @@ impl Standing {
             status: run.status,
             live: run.lease.is_some(),
             effects_unknown: run.effects_unknown,
+            not_undone: false,
         }
     }
 
     /// `step` is the one that the decision is about, where it is about one.
     pub fn offer(self, kind: DecisionKind, step: Option<StepStatus>) -> Offer {
-        let refused = allowed(kind, self.status, self.live, step).err();
+        let refused = match kind {
+            // What was left behind may be acknowledged whatever the run does by now.
+            DecisionKind::Acknowledge if self.not_undone => None,
+            _ => allowed(kind, self.status, self.live, step).err(),
+        };
         Offer {
             kind,
             helps: refused.is_none() && self.moves(kind),
@@ -52,6 +59,11 @@ impl Standing {
             needs_version: kind.needs_version(),
             effects_unknown: self.effects_unknown,
         }
+    }
+
+    /// Whether a gate that waits may be answered: nobody waits for an answer in a run that is over.
+    pub fn answers(self, step: StepStatus) -> bool {
+        self.offers(DecisionKind::Answer, Some(step))
     }
 
     /// Whether it is worth a button.
@@ -88,12 +100,39 @@ mod tests {
             live: bool,
             effects_unknown: bool,
         ) {
-            let offer = Standing { status, live, effects_unknown }.offer(kind, step);
-            let answer = allowed(kind, status, live, step);
-            prop_assert_eq!(offer.refused.clone(), answer.err());
-            prop_assert!(!offer.helps || offer.refused.is_none());
-            prop_assert_eq!(offer.needs_version, kind.needs_version());
+            let standing = Standing { status, live, effects_unknown, not_undone: false };
+            let offer = standing.offer(kind, step);
+            use DecisionKind::*;
+            let may = offer.refused.is_none();
+            prop_assert!(!offer.helps || may);
             prop_assert_eq!(offer.effects_unknown, effects_unknown);
+            prop_assert!(!offer.needs_version || kind.moves_version());
+            // What a reader of the page would call a lie, whatever the table says.
+            let marks = matches!(kind, Note | Pin | Claim | Fork | Acknowledge);
+            prop_assert!(marks || status != RunStatus::Cancelled || !may, "over for good");
+            prop_assert!(marks || kind == Rewind || status != RunStatus::Done || !may, "over");
+            prop_assert!(!live || !matches!(kind, Edit | Rewind) || !may, "a worker holds it");
+            let gone = step == Some(StepStatus::Superseded);
+            let about = matches!(kind, Retry | Commit | Skip | Approve | Reject | Answer | Rewind | Fork);
+            prop_assert!(!gone || !about || !may, "the step was rewound past");
+        }
+    }
+
+    #[test]
+    fn a_gate_is_answered_while_its_run_goes_on() {
+        for &status in RunStatus::ALL {
+            let standing = Standing {
+                status,
+                live: false,
+                effects_unknown: false,
+                not_undone: false,
+            };
+            assert_eq!(
+                standing.answers(StepStatus::Waiting),
+                !status.over(),
+                "{status}"
+            );
+            assert!(!standing.answers(StepStatus::Superseded));
         }
     }
 
@@ -103,6 +142,7 @@ mod tests {
             status,
             live: false,
             effects_unknown: false,
+            not_undone: false,
         };
         assert!(!standing(RunStatus::Crashed).offers(DecisionKind::Pause, None));
         assert!(standing(RunStatus::Waiting).offers(DecisionKind::Pause, None));

@@ -62,6 +62,9 @@ pub struct Aftermath {
     pub saved: Option<Saved>,
     /// When its newest lease ended, and how.
     pub lease_ended: Option<(Time, LeaseEnd)>,
+    /// Effects of steps that crashed: nobody knows whether they happened.
+    #[serde(default)]
+    pub unknown: Vec<LeftBehind>,
     /// It was rewound to before this step, and nothing has moved it since.
     pub rewound_to: Option<i64>,
     /// Effects that were left behind, until the run ends or someone acknowledges them.

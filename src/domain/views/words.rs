@@ -141,7 +141,14 @@ pub fn rewound(decision: &Decision) -> String {
 /// What a run is after someone went back: that comes first, because the run stands at no step that broke.
 pub fn headline_after(run: &Run, rewound_to: Option<i64>) -> String {
     match rewound_to {
-        Some(step) => format!("Rewound to before step {}", number(step)),
+        Some(step) => {
+            let back = format!("Rewound to before step {}", number(step));
+            match run.status {
+                RunStatus::Ready => format!("{back}: waiting for a worker"),
+                RunStatus::Waiting => format!("{back}: waits for an answer"),
+                _ => back,
+            }
+        }
         None => headline(run),
     }
 }

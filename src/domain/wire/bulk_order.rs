@@ -10,6 +10,9 @@ pub struct Ordered {
     pub kind: DecisionKind,
     pub reason: String,
     pub runs: Vec<(RunId, i64)>,
+    /// Sent again with the same key, it changes nothing more and gets the first answers.
+    #[serde(default)]
+    pub key: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -114,14 +114,9 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
         event.prevent_default();
         save();
     };
+    // Enter ends a line in the editor, and does nothing in the reason.
     let keys = move |event: ev::KeyboardEvent| {
-        if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
-            event.prevent_default();
-            match lacks.with_untracked(Option::is_none) {
-                true => save(),
-                false => next_field::to_missing_around(&event),
-            }
-        }
+        next_field::send_or_go(&event, lacks.with_untracked(Option::is_none), save);
     };
     let discard = move |_| {
         draft::forget(&base.get_untracked());

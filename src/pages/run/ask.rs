@@ -16,6 +16,7 @@ use crate::{
     domain::{
         DecisionKind, Run, RunId,
         rules::plan::PlanQuery,
+        views::sheet::RunSheet,
         wire::protocol::{Decide, DecideAnswer},
     },
     pages::{deciding::Deciding, resume::ResumeSheet},
@@ -26,6 +27,7 @@ pub fn Asked(
     id: RunId,
     url: Memo<RunUrl>,
     read: Read,
+    sheet: Memo<Option<RunSheet>>,
     run: Memo<Option<Run>>,
     selected: Memo<Option<i64>>,
     /// What the selected step asks, where yes or no is an answer.
@@ -78,7 +80,12 @@ pub fn Asked(
                 .into_any()
             }
             kind @ (DecisionKind::Rewind | DecisionKind::Fork) => {
-                let step = selected.get_untracked()?;
+                // A run without a step is forked from its end, which is its beginning.
+                let begun = run.with_untracked(|run| run.as_ref().is_none_or(|it| it.steps > 0));
+                let step = selected.get_untracked();
+                if step.is_none() && (begun || kind == DecisionKind::Rewind) {
+                    return None;
+                }
                 view! {
                     <Dialog class="over-page" labelled="plan-title" back=back.clone()>
                         <Branch kind id=id.get_value() step back done=Callback::new(done)/>
@@ -96,6 +103,11 @@ pub fn Asked(
                     true => Some(asks.get().1?),
                     false => None,
                 };
+                let effects = Signal::derive(move || {
+                    sheet
+                        .with(|it| it.as_ref().map(|it| it.after.unknown.clone()))
+                        .unwrap_or_default()
+                });
                 let deciding = Deciding::new(done, move || read.run.refetch());
                 let step = selected
                     .get_untracked()
@@ -104,7 +116,7 @@ pub fn Asked(
                     deciding.send(id.get_value(), Decide { step, ..body });
                 });
                 view! {
-                    <DecideSheet kind run asks back busy=deciding.busy refused=deciding.refused on_decide/>
+                    <DecideSheet kind run effects asks back busy=deciding.busy refused=deciding.refused on_decide/>
                 }
                 .into_any()
             }
@@ -117,13 +129,14 @@ pub fn Asked(
 fn Branch(
     kind: DecisionKind,
     id: RunId,
-    step: i64,
+    /// From before this step, or from the end of a run that has none.
+    step: Option<i64>,
     back: String,
     done: Callback<DecideAnswer>,
 ) -> impl IntoView {
     let query = PlanQuery {
-        rewind: (kind == DecisionKind::Rewind).then_some(step),
-        fork: (kind == DecisionKind::Fork).then_some(step),
+        rewind: step.filter(|_| kind == DecisionKind::Rewind),
+        fork: (kind == DecisionKind::Fork).then_some(step.unwrap_or(1)),
         ..PlanQuery::default()
     };
     let run = StoredValue::new(id);

@@ -15,13 +15,13 @@ pub fn RunButtons(
     links: Links,
     offers: Offers,
     run: Memo<Option<Run>>,
-    selected: Memo<Option<i64>>,
 ) -> impl IntoView {
     let Offers { may, standing, .. } = offers;
     let is_live =
         Memo::new(move |_| run.with(|run| run.as_ref().is_some_and(|run| !run.status.over())));
     let following = Memo::new(move |_| url.with(|it| it.follow));
     let ask = Callback::new(move |kind| links.ask(kind));
+    let step = Signal::derive(move || offers.status());
     view! {
         {move || (is_live.get() || following.get()).then(|| view! {
             <a class="button" href=move || links.follow(!following.get()) aria-pressed=move || following.get().to_string() role="button">
@@ -29,7 +29,7 @@ pub fn RunButtons(
             </a>
         })}
         <VerifyRun run=links.run()/>
-        {move || may.get().then(|| view! { <RunActions standing selected href=ask/> })}
+        {move || may.get().then(|| view! { <RunActions standing step href=ask/> })}
     }
     .into_any()
 }

@@ -21,6 +21,7 @@ pub fn RunKeys(
 ) -> impl IntoView {
     let keys = expect_context::<Keys>();
     let open = Memo::new(move |_| offers.open());
+    let status = Memo::new(move |_| offers.status());
     // Steps that are walked through leave one entry in the history, not hundreds.
     let walk = move |by: i64| {
         if let Some(seq) = untrack(|| beside.run(by)) {
@@ -53,6 +54,7 @@ pub fn RunKeys(
                 standing.is_some_and(|it| it.offers(kind, step))
             };
             let step = open.get_untracked();
+            let at = status.get_untracked();
             let on_step = |kind| step.is_some() && may(kind, step);
             let asked = |kind| go(untrack(|| links.ask(kind)));
             match key.as_str() {
@@ -60,8 +62,8 @@ pub fn RunKeys(
                 "t" if on_step(DecisionKind::Retry) => asked(DecisionKind::Retry),
                 "s" if on_step(DecisionKind::Skip) => go(untrack(|| offers.skip(links))),
                 "e" if may(DecisionKind::Edit, None) => asked(DecisionKind::Edit),
-                "b" if may(DecisionKind::Rewind, None) => asked(DecisionKind::Rewind),
-                "y" if may(DecisionKind::Fork, None) => asked(DecisionKind::Fork),
+                "b" if at.is_some() && may(DecisionKind::Rewind, at) => asked(DecisionKind::Rewind),
+                "y" if may(DecisionKind::Fork, at) => asked(DecisionKind::Fork),
                 "m" if operates => open_more(),
                 "j" => walk(1),
                 "k" => walk(-1),

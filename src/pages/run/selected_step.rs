@@ -29,11 +29,17 @@ pub struct Offers {
 }
 
 impl Offers {
-    pub fn new(run: Memo<Option<Run>>, step: Memo<Option<StepSheet>>) -> Self {
+    pub fn new(sheet: Memo<Option<RunSheet>>, step: Memo<Option<StepSheet>>) -> Self {
         let shell = expect_context::<Shell>();
         Self {
             may: Memo::new(move |_| shell.may(Action::Decide)),
-            standing: Memo::new(move |_| run.with(|run| run.as_ref().map(Standing::of))),
+            standing: Memo::new(move |_| {
+                let standing = |it: &RunSheet| Standing {
+                    not_undone: !it.after.not_undone.is_empty(),
+                    ..Standing::of(&it.run)
+                };
+                sheet.with(|it| it.as_ref().map(standing))
+            }),
             step: Memo::new(move |_| {
                 let it = step.with(|it| it.as_ref().map(|it| it.detail.step.clone()))?;
                 Some((it.status, it.decided()))
@@ -45,6 +51,11 @@ impl Offers {
     pub fn open(self) -> Option<StepStatus> {
         let (status, _) = self.step.get().filter(|(_, decided)| !decided)?;
         Some(status)
+    }
+
+    /// The selected step's status.
+    pub fn status(self) -> Option<StepStatus> {
+        self.step.get().map(|(status, _)| status)
     }
 
     /// The address that acknowledges the run, if that may be done.
@@ -64,12 +75,12 @@ impl Offers {
     }
 }
 
-/// The gate that a step waits at, with the step's number.
-pub fn waiting_gate(step: Memo<Option<StepSheet>>) -> Memo<Option<(i64, Gate)>> {
+/// The gate that a step waits at and that may be answered, with the step's number.
+pub fn waiting_gate(step: Memo<Option<StepSheet>>, offers: Offers) -> Memo<Option<(i64, Gate)>> {
     Memo::new(move |_| {
         let it = step.with(|it| it.as_ref().map(|it| it.detail.clone()))?;
-        let waits = it.step.status == StepStatus::Waiting;
-        it.gate.filter(|_| waits).map(|gate| (it.step.seq, gate))
+        let answers = offers.standing.get()?.answers(it.step.status);
+        it.gate.filter(|_| answers).map(|gate| (it.step.seq, gate))
     })
 }
 

@@ -199,6 +199,7 @@ async fn first(
         ended_at: None,
         keyed_at: None,
         damaged: false,
+        last: None,
     };
     tx.mention(run.ord, &step.name);
     tx.mention(run.ord, &plain_words(step.key.as_str()));

@@ -30,6 +30,7 @@ use crate::{
         Error, Store, lease_end,
         rows::{Detail, RunContent, RunRow, StepRow},
         tx::Tx,
+        undone::not_undone,
         writer::Command,
     },
 };
@@ -225,15 +226,22 @@ impl Decision {
         use DecisionKind::*;
         let live = run.expires_at.is_some();
         let body = &self.body;
-        if matches!(
-            body.kind,
-            Edit | Rewind | Resume | Pause | Cancel | Acknowledge
-        ) {
+        if matches!(body.kind, Edit | Rewind | Resume | Pause | Cancel) {
             decision::allowed(body.kind, run.status, live, None).map_err(refused)?;
         }
         Ok(match body.kind {
             Pause | Cancel => Order::Stop,
-            Note | Pin | Claim | Acknowledge => Order::Mark,
+            Note | Pin | Claim => Order::Mark,
+            Acknowledge => {
+                if let Err(why) = decision::allowed(Acknowledge, run.status, live, None) {
+                    let now = tx.now;
+                    let left = not_undone(tx.conn(), run, now).await?;
+                    if left.is_empty() {
+                        return Err(refused(why));
+                    }
+                }
+                Order::Mark
+            }
             Edit => {
                 let edited = self.edited(tx, run).await?;
                 Order::Edit(edited.ok_or_else(|| Problem::invalid("state", "edit needs it"))?)
@@ -266,7 +274,12 @@ impl Decision {
                     until: tx.now.plus_ms(LOOKING_MS),
                 });
             }
-            DecisionKind::Acknowledge => run.acknowledged = true,
+            // What is not undone may be acknowledged at any time; only a run that stopped leaves “Needs you” by it.
+            DecisionKind::Acknowledge => {
+                let live = run.expires_at.is_some();
+                let leaves = decision::allowed(DecisionKind::Acknowledge, run.status, live, None);
+                run.acknowledged |= leaves.is_ok();
+            }
             _ => {}
         }
     }

@@ -18,8 +18,8 @@ use super::super::{
 };
 use crate::{
     domain::{
-        AgentError, Effect, Epoch, Gate, Hash, Kind, Recovery, Reference, RunId, Step, StepKey,
-        StepStatus, Time,
+        AgentError, Effect, Epoch, Gate, Hash, Kind, Outcome, Recovery, Reference, RunId, Step,
+        StepKey, StepStatus, Time,
         nouns::{ids::provider_key, run::Link, step::RetryRule},
         rules::{
             begin::{BeginOutcome, Known},
@@ -78,6 +78,8 @@ table! {
     noted {
         /// Its row does not match its seal: shown as damaged, never acted on.
         damaged: bool;
+        /// How its last attempt ended, where it was rewound past and its row alone cannot tell.
+        last: Option<Outcome>;
     }
 }
 pub(in crate::store) use columns as step_columns;
@@ -166,7 +168,13 @@ impl StepRow {
         }
     }
 
-    /// What it is, or was before someone rewound past it: the rest of its row still tells.
+    /// A step that failed and was rewound past: whether it failed to the end, its row does not say. A failure may have
+    /// brought a patch, and so a snapshot, as a commit does.
+    fn hides_its_end(&self) -> bool {
+        self.status == StepStatus::Superseded && self.failures > 0
+    }
+
+    /// What it is, or was before someone rewound past it: the rest of its row still tells, or its last attempt.
     pub fn was(&self) -> StepStatus {
         use DecisionKind::{Answer, Approve, Commit, Reject, Skip};
         match (self.status, self.decision) {
@@ -174,11 +182,16 @@ impl StepRow {
             (StepStatus::Superseded, Some(Commit | Approve | Reject | Answer)) => {
                 StepStatus::Committed
             }
-            (StepStatus::Superseded, _) => match self.snapshot {
+            (StepStatus::Superseded, _) => match self.last {
                 _ if self.unknown => StepStatus::Crashed,
-                Some(_) => StepStatus::Committed,
+                Some(Outcome::Failed) => StepStatus::Failed,
+                Some(Outcome::Committed | Outcome::Given) => StepStatus::Committed,
+                Some(Outcome::Waiting) => StepStatus::Waiting,
+                Some(Outcome::Crashed | Outcome::Running) => StepStatus::Crashed,
+                // Its last attempt cannot be read: it may have done anything.
+                None if self.hides_its_end() => StepStatus::Crashed,
+                None if self.snapshot.is_some() => StepStatus::Committed,
                 None if self.kind == Kind::Gate => StepStatus::Waiting,
-                None if self.failures > 0 && self.failures == self.attempts => StepStatus::Failed,
                 None => StepStatus::Crashed,
             },
             (status, _) => status,

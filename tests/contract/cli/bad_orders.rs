@@ -156,6 +156,10 @@ async fn who_may_not_decide_changes_nothing(on: Engine) {
             vec!["resume", run, "-m", "x"],
             vec!["pause", run, "-m", "x"],
             vec!["cancel", run, "-m", "x"],
+            vec!["note", run, "x"],
+            vec!["pin", run],
+            vec!["claim", run],
+            vec!["acknowledge", run],
         ] {
             cli.says(&order).await.refused("forbidden");
         }

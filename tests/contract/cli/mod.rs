@@ -5,6 +5,7 @@ mod demo;
 mod editor;
 mod gates;
 mod licenses;
+mod marks;
 mod readers;
 mod sources;
 mod stops;

@@ -171,7 +171,23 @@ async fn a_step_is_shown_with_its_input_and_its_error(on: Engine) {
     }
 }
 
+async fn the_plan_names_what_is_not_undone(on: Engine) {
+    let api = on.shared().await;
+    let (agent, seq) = crashed(&api, 1).await;
+    let cli = Cli::of(&api);
+    let before = cli.says(&["plan", &agent.run]).await;
+    assert!(!before.done().contains("not undone"), "{before:?}");
+    let step = seq.to_string();
+    let back = ["rewind", &agent.run, &step, "--again", &step, "-m", "anew"];
+    cli.says(&back).await.done();
+    let said = cli.says(&["plan", &agent.run]).await;
+    for words in ["not undone", "unknown", "charge", "charge 12 € to cus_1"] {
+        assert!(said.done().contains(words), "{words}: {said:?}");
+    }
+}
+
 both_engines!(
+    the_plan_names_what_is_not_undone,
     a_step_is_shown_with_its_input_and_its_error,
     a_plan_names_what_waits_for_a_decision,
     a_retry_keeps_the_key_unless_told_otherwise,

@@ -1,10 +1,9 @@
-//! What is true after a decision: the keys that went out, what was decided, what is not undone, what may be decided next.
+//! What is true after a decision: the keys that went out, what was decided, what is not undone.
 
 use serde_json::{Value, json};
 
 use super::{charge, crashed, decides, resumes};
-use crate::support::{Agent, Answer, Api, Engine, Server, both_engines, merged};
-use step47::domain::{DecisionKind, Run, StepStatus, rules::offer::Standing};
+use crate::support::{Agent, Answer, Api, Engine, Server, both_engines};
 
 async fn each_attempt_keeps_the_key_that_it_was_given(on: Engine) {
     let api = on.shared().await;
@@ -69,8 +68,35 @@ async fn a_decision_that_the_console_sends_again_is_taken_once(on: Engine) {
         .refused(409, "idempotency_conflict");
 }
 
+async fn an_order_for_several_runs_that_is_sent_again_is_taken_once(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"on_crash": "hold"})).await;
+    agent.executes("look up", json!({})).await;
+    agent.release(json!({})).await.is(200);
+    let idle = api.create(json!({})).await;
+    for (run, kind, door) in [
+        (&agent.run, "resume", "groups/resume"),
+        (&idle, "pause", "runs/decide_many"),
+    ] {
+        let version = api.run(run).await["version"].clone();
+        let order = json!({"order": {
+            "kind": kind, "reason": "all of them", "key": format!("k {run}"), "runs": [[run, version]],
+        }});
+        for _ in 0..2 {
+            let answer = api
+                .post(&format!("/api/{door}"), order.clone())
+                .await
+                .is(200);
+            assert_eq!(answer, json!([{"run": run, "refused": null}]), "{kind}");
+        }
+        let events = api.events(0, Some(run)).await;
+        let made = events.iter().filter(|it| it["kind"] == "decision");
+        assert_eq!(made.count(), 1, "{kind}");
+    }
+}
+
 /// Three steps, the second and the last of them effects, of which the last is unknown; rewound to before the second.
-async fn rewound(api: &Api) -> Agent {
+pub async fn rewound(api: &Api) -> Agent {
     let agent = api.agent(json!({"state": {"n": 0}})).await;
     agent.does("one", json!({})).await;
     let seq = agent.executes("mail", charge()).await;
@@ -126,6 +152,40 @@ async fn a_fork_names_what_its_origin_did(on: Engine) {
     let left = plan(&api, &fork).await["not_undone"].clone();
     assert_eq!(left[0]["run"], agent.run.as_str(), "{left}");
     assert_eq!(left[0]["seq"], seq, "{left}");
+    let run = api.run(&fork).await;
+    assert_eq!(run["status"], "ready");
+    decides(&api, &fork, json!({"kind": "acknowledge"})).await;
+    assert_eq!(plan(&api, &fork).await["not_undone"], Value::Null);
+    let after = api.run(&fork).await;
+    assert_eq!(after["acknowledged"], run["acknowledged"], "{after}");
+    let version = after["version"].clone();
+    let again = json!({"kind": "acknowledge", "if_version": version, "reason": "twice"});
+    api.decide(&fork, again)
+        .await
+        .refused(409, "decision_refused");
+}
+
+/// Its question is asked anew, so it still needs a person once a worker has come to it.
+async fn a_rewound_run_that_waited_can_be_acknowledged(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    let seq = agent.executes("mail", charge()).await;
+    agent
+        .commit(seq, 1, json!({"result": "sent"}))
+        .await
+        .is(200);
+    let gate = json!({"kind": "gate", "gate": {"title": "Go on?"}});
+    agent.begin("ask", gate).await.is(200);
+    agent.release(json!({})).await.is(200);
+    let back = json!({"kind": "rewind", "step": 1, "again": [1]});
+    let back = decides(&api, &agent.run, back).await;
+    assert_eq!(back["run"]["status"], "ready");
+    assert_eq!(
+        plan(&api, &agent.run).await["not_undone"][0]["name"],
+        "mail"
+    );
+    decides(&api, &agent.run, json!({"kind": "acknowledge"})).await;
+    assert_eq!(plan(&api, &agent.run).await["not_undone"], Value::Null);
 }
 
 async fn the_trail_says_what_was_decided(on: Engine) {
@@ -188,165 +248,14 @@ async fn refusals_of_bulk_actions_reach_the_trail(on: Engine) {
     }
 }
 
-/// A run of each status, fresh for each decision about it.
-async fn standing(api: &Api, status: &str) -> String {
-    let gate = json!({"kind": "gate", "gate": {"title": "Go on?"}});
-    match status {
-        "pending" => api.create(json!({})).await,
-        "running" => {
-            let agent = api.agent(json!({})).await;
-            agent.does("one", json!({})).await;
-            agent.run
-        }
-        "waiting" => {
-            let agent = api.agent(json!({})).await;
-            agent.does("one", json!({})).await;
-            agent.begin("ask", gate).await.is(200);
-            agent.release(json!({})).await.is(200);
-            agent.run
-        }
-        "crashed" => crashed(api, 1).await.0.run,
-        "failed" => {
-            let agent = api.agent(json!({})).await;
-            agent.does("one", json!({})).await;
-            agent.finish(json!({"outcome": "failed"})).await.is(200);
-            agent.run
-        }
-        "done" => {
-            let agent = api.agent(json!({})).await;
-            agent.does("one", json!({})).await;
-            agent.finish(json!({})).await.is(200);
-            agent.run
-        }
-        other => {
-            let agent = api.agent(json!({})).await;
-            agent.does("one", json!({})).await;
-            agent.release(json!({})).await.is(200);
-            match other {
-                "paused" => api
-                    .decide(&agent.run, json!({"kind": "pause"}))
-                    .await
-                    .is(200),
-                "cancelled" => api
-                    .decide(&agent.run, json!({"kind": "cancel"}))
-                    .await
-                    .is(200),
-                _ => json!(null),
-            };
-            agent.run
-        }
-    }
-}
-
-/// The body of a decision that nothing but the run's standing can stand in the way of.
-fn body(kind: DecisionKind, run: &Run) -> Value {
-    let body = json!({"kind": kind, "reason": "I looked"});
-    let more = match kind {
-        DecisionKind::Edit => json!({"patch": [{"op": "add", "path": "/x", "value": 1}]}),
-        DecisionKind::Rewind => json!({"step": 1, "again": [1, 2]}),
-        DecisionKind::Fork => json!({"again": [1, 2]}),
-        DecisionKind::Note => json!({"text": "seen"}),
-        DecisionKind::Commit => json!({"step": run.at.as_ref().map(|at| at.seq), "result": 1}),
-        DecisionKind::Resume => json!({"choices": match run.effects_unknown {
-            true => json!([{"kind": "skip", "step": 2}]),
-            false => json!([]),
-        }}),
-        _ => json!({"step": run.at.as_ref().map(|at| at.seq)}),
-    };
-    let about_run = matches!(
-        kind,
-        DecisionKind::Pause
-            | DecisionKind::Cancel
-            | DecisionKind::Pin
-            | DecisionKind::Claim
-            | DecisionKind::Acknowledge
-    );
-    match about_run {
-        true => body,
-        false => merged(body, more),
-    }
-}
-
-async fn what_is_offered_is_what_the_server_accepts(on: Engine) {
-    let api = on.shared().await;
-    let statuses = [
-        "pending",
-        "running",
-        "waiting",
-        "paused",
-        "crashed",
-        "failed",
-        "ready",
-        "done",
-        "cancelled",
-    ];
-    use DecisionKind::*;
-    let kinds = [
-        Retry,
-        Commit,
-        Skip,
-        Approve,
-        Reject,
-        Edit,
-        Rewind,
-        Fork,
-        Resume,
-        Pause,
-        Cancel,
-        Note,
-        Pin,
-        Claim,
-        Acknowledge,
-    ];
-    for status in statuses {
-        for kind in kinds {
-            let id = standing(&api, status).await;
-            let found = api.run(&id).await;
-            assert_eq!(found["status"], status);
-            let run: Run = serde_json::from_value(found).expect("a run");
-            let about_step = matches!(kind, Retry | Commit | Skip | Approve | Reject);
-            let step = run.at.as_ref().map(|at| at.status).filter(|_| about_step);
-            if about_step && step.is_none() || kind == Rewind && run.steps == 0 {
-                continue;
-            }
-            let offer = Standing::of(&run).offer(kind, step);
-            let order = match offer.needs_version {
-                true => merged(body(kind, &run), json!({"if_version": run.version})),
-                false => body(kind, &run),
-            };
-            let answer = api.decide(&id, order.clone()).await;
-            let said = format!("{status} {kind} {step:?}: {order} → {}", answer.text);
-            match offer.refused {
-                None => assert_eq!(answer.status, 200, "{said}"),
-                Some(why) => {
-                    let problem = answer.refused(409, "decision_refused");
-                    assert_eq!(problem["why"], why, "{said}");
-                    assert!(!offer.helps, "{said}");
-                }
-            }
-            if offer.needs_version {
-                let id = standing(&api, status).await;
-                let bare = api.decide(&id, body(kind, &run)).await;
-                assert_eq!(bare.code(), "invalid", "{said}: {}", bare.text);
-            }
-        }
-    }
-    assert!(Standing::of(&run_of(&api).await).offers(Skip, Some(StepStatus::Waiting)));
-}
-
-/// A run that waits at a gate.
-async fn run_of(api: &Api) -> Run {
-    let id = standing(api, "waiting").await;
-    serde_json::from_value(api.run(&id).await).expect("a run")
-}
-
 both_engines!(
     each_attempt_keeps_the_key_that_it_was_given,
     a_step_carries_what_was_decided_about_it,
     a_decision_that_the_console_sends_again_is_taken_once,
+    an_order_for_several_runs_that_is_sent_again_is_taken_once,
     what_a_rewind_did_not_undo_stands_in_the_plan_until_it_is_acknowledged,
     a_fork_names_what_its_origin_did,
+    a_rewound_run_that_waited_can_be_acknowledged,
     the_trail_says_what_was_decided,
     refusals_of_bulk_actions_reach_the_trail,
-    what_is_offered_is_what_the_server_accepts,
 );

@@ -4,6 +4,7 @@ mod aftermath;
 mod edits;
 mod forks;
 mod gates;
+mod offers;
 mod refusals;
 mod rewinds;
 mod steps;

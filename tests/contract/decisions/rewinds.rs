@@ -151,7 +151,40 @@ async fn a_done_run_that_is_rewound_waits_for_an_operator_and_goes_on(on: Engine
         .refused(409, "decision_refused");
 }
 
+/// A failure may bring a patch, and so a snapshot, as a commit does: that makes it no commit.
+async fn a_failed_step_that_is_rewound_past_was_failed(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({"state": {"n": 0}})).await;
+    let found = |n: i64| json!([{"op": "replace", "path": "/n", "value": n}]);
+    let twice = json!({"retry": {"max_attempts": 2, "backoff_ms": 0}});
+    let seq = agent.executes("second try", twice).await;
+    let failed = json!({"retryable": true, "patch": found(1)});
+    let answer = agent.fail(seq, 1, failed).await.is(200);
+    assert_eq!(answer["outcome"], "retry", "{answer}");
+    let retry = json!({"retry": {"max_attempts": 2, "backoff_ms": 0}});
+    agent.begin("second try", retry).await.is(200);
+    agent.commit(seq, 2, json!({"result": 1})).await.is(200);
+    let seq = agent.executes("node", charge()).await;
+    let failed = json!({"retryable": false, "effect": "none", "patch": found(2)});
+    let answer = agent.fail(seq, 1, failed).await.is(200);
+    assert!(answer["snapshot"].is_i64(), "{answer}");
+    agent.finish(json!({"outcome": "failed"})).await.is(200);
+    decides(&api, &agent.run, json!({"kind": "rewind", "step": 1})).await;
+    let was = [api.step(&agent.run, 1).await, api.step(&agent.run, 2).await];
+    assert_eq!(
+        [&was[0]["status"], &was[1]["status"]],
+        ["superseded", "superseded"]
+    );
+    assert_eq!([&was[0]["was"], &was[1]["was"]], ["committed", "failed"]);
+    let listed = api
+        .get(&format!("/v1/runs/{}/steps", agent.run))
+        .await
+        .is(200);
+    assert_eq!(listed["steps"][1]["was"], "failed", "{listed}");
+}
+
 both_engines!(
+    a_failed_step_that_is_rewound_past_was_failed,
     a_done_run_that_is_rewound_waits_for_an_operator_and_goes_on,
     a_rewind_to_an_answered_gate_gives_the_state_it_began_from,
     an_effect_left_behind_must_be_named,

@@ -2,7 +2,10 @@
 
 use super::{Decision, Edited, refused, unknown};
 use crate::{
-    domain::{Problem, RunStatus, StepStatus, rules::plan::LeftBehind},
+    domain::{
+        DecisionKind, Problem, RunStatus, StepStatus,
+        rules::{decision::allowed, plan::LeftBehind},
+    },
     store::{
         Error,
         engine::{Connection, params},
@@ -106,9 +109,11 @@ pub async fn counts(conn: &mut dyn Connection, run: &RunRow, seq: i64) -> Result
     let found = StepRow::between(conn, &run.id, seq, seq).await?;
     let past = |step: &StepRow| !step.damaged && step.status == StepStatus::Superseded;
     match found.iter().any(past) {
-        true => Err(refused(format!(
-            "step {seq} was rewound past: choose a step that counts"
-        ))),
+        true => {
+            // What the run is was asked before; only the step stands in the way.
+            let past = Some(StepStatus::Superseded);
+            allowed(DecisionKind::Fork, run.status, false, past).map_err(refused)
+        }
         false => Ok(()),
     }
 }

@@ -8,6 +8,8 @@ use crate::{
     store::{
         Error,
         engine::{Connection, Param, params},
+        rows::AttemptRow,
+        sound,
     },
 };
 
@@ -38,7 +40,10 @@ impl StepRow {
         let Some(mut row) = conn.fetch_one(sql, params).await? else {
             return Ok(None);
         };
-        Self::read(&mut row)?.undamaged().map(Some)
+        let mut found = [Self::read(&mut row)?.undamaged()?];
+        Self::endings(conn, &mut found).await?;
+        let [step] = found;
+        Ok(Some(step))
     }
 
     /// Damaged ones too: they are shown as such.
@@ -47,7 +52,18 @@ impl StepRow {
         sql: &'static str,
         params: Vec<Param>,
     ) -> Result<Vec<Self>, Error> {
-        Self::listed(conn.fetch(sql, params).await?)
+        let mut steps = Self::listed(conn.fetch(sql, params).await?)?;
+        Self::endings(conn, &mut steps).await?;
+        Ok(steps)
+    }
+
+    /// Reads how the last attempts ended, of the steps whose rows cannot tell.
+    pub async fn endings(conn: &mut dyn Connection, steps: &mut [Self]) -> Result<(), Error> {
+        for step in steps.iter_mut().filter(|step| step.hides_its_end()) {
+            let last = AttemptRow::load(conn, &step.run, step.seq, step.attempts).await;
+            step.last = sound(last)?.flatten().map(|attempt| attempt.outcome);
+        }
+        Ok(())
     }
 
     pub async fn load(

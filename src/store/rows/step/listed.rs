@@ -60,6 +60,7 @@ impl StepRow {
             ended_at: None,
             keyed_at: None,
             damaged: true,
+            last: None,
         })
     }
 }
