@@ -39,6 +39,24 @@ test("elapsed, the lease and what was saved do not move when someone decides", a
   await expect(admin.getByText("No worker is polling for invoice-reconciler")).toBeVisible();
 });
 
+test("a lease that was lost is called so, and an edit does not move when", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "payer", title: "Lost", state: { amount: 1 } });
+  const run = await agent.lease(id, 1_000);
+  await agent.begin(run, { name: "pay", effect: { target: "bank", description: "pay €5" } });
+  await agent.lose(run);
+  await open(admin, server.url);
+  await expect(needs(admin).locator(`[data-run="${id}"]`)).toContainText(/pay €5 may have happened\. Lease lost (now|.+ ago)\./);
+  await open(admin, `${server.url}/runs/${id}`);
+  await expect(admin.getByRole("region", { name: "Crash" })).toContainText("Lease lost between begin and commit.");
+  const lost = fact(admin, "worker");
+  await expect(lost).toContainText("lease lost");
+  const at = await lost.locator("time").getAttribute("datetime");
+  await decide(agent, admin, server.url, id, { kind: "edit", patch: [{ op: "replace", path: "/amount", value: 2 }] });
+  await open(admin, `${server.url}/runs/${id}`);
+  await expect(lost).toContainText("lease lost");
+  await expect(lost.locator("time")).toHaveAttribute("datetime", at!);
+});
+
 test("after a rewind the page and the plan say the same cost", async ({ admin, agent, server }) => {
   const id = await agent.create({ agent: "collector", title: "Collect" });
   const run = await agent.lease(id);

@@ -77,7 +77,7 @@ test("a card says which effect is unknown, and leads to what may be done", async
   await admin.goto(server.url);
   await expectLive(admin);
   const card = admin.getByRole("region", { name: /^Needs you/ }).locator(`[data-run="${id}"]`);
-  await expect(card).toContainText(/charge €1,249\.00 to cus_R91 may have happened\. Lease lost (now|.+ ago)\./);
+  await expect(card).toContainText(/charge €1,249\.00 to cus_R91 may have happened\. The worker released the run (now|.+ ago)\./);
   await expect(card.getByRole("link", { name: "Look" })).toBeVisible();
   await card.getByRole("link", { name: "Review & resume" }).tap();
   await expect(admin.getByRole("dialog")).toBeVisible();

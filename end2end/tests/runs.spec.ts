@@ -106,7 +106,7 @@ onWorkingDay("keys find, walk and open runs", async ({ admin, server }) => {
 
 onWorkingDay("one cause of several crashes is one line", async ({ admin }) => {
   const group = needs(admin).getByRole("row", { name: "3 runs" });
-  await expect(group).toContainText("one cause: embed_query · lease lost");
+  await expect(group).toContainText("one cause: embed_query · released by the worker");
   await expect(group).toContainText("no effects; safe to retry together");
   await group.getByRole("link").first().click();
   await expect(list(admin).getByRole("row")).toHaveCount(4);

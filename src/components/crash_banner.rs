@@ -6,20 +6,21 @@ use super::{excerpt::ExcerptBlock, time::At};
 use crate::domain::{
     Attempt, Outcome, Recovery, Time,
     nouns::run::OnCrash,
-    views::sheet::{RunSheet, StepSheet},
+    views::{
+        sheet::{RunSheet, StepSheet},
+        words,
+    },
 };
 
 #[component]
 pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
-    // A result that an operator gave is an attempt too; the banner is about what a worker did.
-    let by_worker = |it: &&Attempt| it.outcome != Outcome::Given;
-    let attempt = step.detail.attempts.iter().rfind(by_worker).cloned();
+    let attempt = step.by_worker().cloned();
     let said_failed = attempt
         .as_ref()
         .is_some_and(|it| it.outcome == Outcome::Failed);
     let headline = match said_failed {
         true => "The agent says that it failed, and does not know whether the effect happened.",
-        false => "Lease lost between begin and commit.",
+        false => words::lease_ended_mid_flight(step.lease_end),
     };
     let effect = match &step.detail.step.effect {
         Some(effect) => {

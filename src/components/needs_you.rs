@@ -65,8 +65,9 @@ pub fn NeedsYouSection(
 
 #[component]
 fn CauseRow(cause: Cause, href: String) -> impl IntoView {
+    let how = cause.how().to_owned();
     let alike = cause.alike;
-    let (how, effects) = (alike.how().to_owned(), alike.effects());
+    let effects = alike.effects();
     let tone = match alike.effects_unknown {
         true => "cell-now tone-crashed",
         false => "cell-now",

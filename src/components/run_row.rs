@@ -89,8 +89,8 @@ pub fn RunRow(
 fn said(about: About) -> AnyView {
     match about.what {
         Matter::Effect { may, ended } => {
-            let lost = ended.map(|at| view! { " Lease lost "<Ago at/>"." });
-            view! { <span class="run-about on-card"><bdi>{may}</bdi>" may have happened."{lost}</span> }
+            let ended = ended.map(|(at, by)| view! { " "{words::lease_ended(by)}" "<Ago at/>"." });
+            view! { <span class="run-about on-card"><bdi>{may}</bdi>" may have happened."{ended}</span> }
                 .into_any()
         }
         Matter::Question { title, .. } => {

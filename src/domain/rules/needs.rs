@@ -10,6 +10,7 @@ use crate::domain::{
         status::{RunStatus, StepStatus},
         time::Time,
     },
+    rules::lease::LeaseEnd,
     tree::hash::Hash,
     wire::query::RunQuery,
 };
@@ -40,8 +41,11 @@ pub struct About {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Matter {
-    /// This may have happened; where a lease was lost, it was then.
-    Effect { may: String, ended: Option<Time> },
+    /// This may have happened; where a lease ended, it was then and in this way.
+    Effect {
+        may: String,
+        ended: Option<(Time, Option<LeaseEnd>)>,
+    },
     /// A question; a plain one is answered by yes or no.
     Question { title: String, plain: bool },
 }
@@ -70,6 +74,24 @@ pub struct Cause {
     pub newest: Time,
     /// What they cost together; absent if unknown for any of them.
     pub cost_usd: Option<f64>,
+    /// How the leases of runs that crashed ended, where all ended alike.
+    #[serde(default)]
+    pub lease_end: Option<LeaseEnd>,
+}
+
+impl Cause {
+    /// "lease lost", "released by the worker", or the error by its kind.
+    pub fn how(&self) -> &str {
+        match (&self.alike.error, self.alike.status) {
+            (Some(kind), _) => kind,
+            (None, RunStatus::Crashed) => match self.lease_end {
+                Some(end) if end.lost() => "lease lost",
+                Some(LeaseEnd::Release) => "released by the worker",
+                _ => "crashed mid-flight",
+            },
+            (None, _) => "failed",
+        }
+    }
 }
 
 /// What makes runs alike.
@@ -79,7 +101,7 @@ pub struct Alike {
     pub code_version: Option<String>,
     pub status: RunStatus,
     pub step: String,
-    /// None: the lease was lost.
+    /// None: a lease ended with the step in flight.
     pub error: Option<String>,
     pub effects_unknown: bool,
 }
@@ -137,15 +159,6 @@ impl Alike {
             self.effects_unknown
         ]);
         Hash::of(&parts).to_string()[..32].to_owned()
-    }
-
-    /// "lease lost", or the error by its kind.
-    pub fn how(&self) -> &str {
-        match (&self.error, self.status) {
-            (Some(kind), _) => kind,
-            (None, RunStatus::Crashed) => "lease lost",
-            (None, _) => "failed",
-        }
     }
 
     /// What may be done about all of them, as far as effects go.
@@ -224,9 +237,26 @@ mod tests {
     }
 
     #[test]
+    fn a_cause_says_that_a_lease_was_lost_only_where_it_was() {
+        let how = |lease_end| {
+            let cause = Cause {
+                alike: Alike::of(&stopped(RunStatus::Crashed)).unwrap(),
+                runs: 3,
+                newest: Time(0),
+                cost_usd: None,
+                lease_end,
+            };
+            cause.how().to_owned()
+        };
+        assert_eq!(how(Some(LeaseEnd::Expiry)), "lease lost");
+        assert_eq!(how(Some(LeaseEnd::Takeover)), "lease lost");
+        assert_eq!(how(Some(LeaseEnd::Release)), "released by the worker");
+        assert_eq!(how(None), "crashed mid-flight");
+    }
+
+    #[test]
     fn a_cause_says_what_is_known_about_effects() {
         let alike = Alike::of(&stopped(RunStatus::Crashed)).unwrap();
-        assert_eq!(alike.how(), "lease lost");
         assert_eq!(alike.effects(), "no effects; safe to retry together");
         let unknown = Alike {
             effects_unknown: true,

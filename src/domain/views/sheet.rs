@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::domain::{
     nouns::{
+        attempt::{Attempt, Outcome},
         run::{Announced, Link, OnCrash, Run, RunDetail},
         step::{AgentError, StepDetail},
         time::Time,
@@ -149,6 +150,9 @@ pub struct StepSheet {
     pub context: Option<Excerpt>,
     /// The newest attempt's stack.
     pub stack: Option<Excerpt>,
+    /// How the lease ended under which a worker tried last; unknown where nothing sound says it.
+    #[serde(default)]
+    pub lease_end: Option<LeaseEnd>,
 }
 
 impl StepSheet {
@@ -179,8 +183,15 @@ impl StepSheet {
             evidence: evidence.as_ref().and_then(Excerpt::of),
             context: context.as_ref().and_then(Excerpt::of),
             stack: stack.as_deref().map(Excerpt::cut),
+            lease_end: None,
             detail,
         }
+    }
+
+    /// The newest attempt of a worker: a result that an operator gave is an attempt too.
+    pub fn by_worker(&self) -> Option<&Attempt> {
+        let by_worker = |it: &&Attempt| it.outcome != Outcome::Given;
+        self.detail.attempts.iter().rfind(by_worker)
     }
 }
 

@@ -8,7 +8,10 @@ use crate::domain::{
         time::Time,
         worker::Asking,
     },
-    rules::decision::{Decision, DecisionKind, Signal},
+    rules::{
+        decision::{Decision, DecisionKind, Signal},
+        lease::LeaseEnd,
+    },
     views::counts::COUNT_MAX,
 };
 
@@ -94,6 +97,26 @@ pub fn you_decided(decision: &Decision) -> String {
 /// What a button says that approves: "Send €120.00 back?" without its question mark.
 pub fn approve(question: &str) -> String {
     format!("Approve: {}", question.trim_end().trim_end_matches('?'))
+}
+
+/// How a lease ended, as the time follows it: "Lease lost 3 min ago". Not known means that nothing sound says it.
+pub fn lease_ended(by: Option<LeaseEnd>) -> &'static str {
+    match by {
+        Some(LeaseEnd::Expiry | LeaseEnd::Takeover) => "Lease lost",
+        Some(LeaseEnd::Release) => "The worker released the run",
+        Some(LeaseEnd::Finish) => "The worker finished the run",
+        None => "The lease ended",
+    }
+}
+
+/// The same of a step that was in flight then.
+pub fn lease_ended_mid_flight(by: Option<LeaseEnd>) -> &'static str {
+    match by {
+        Some(LeaseEnd::Expiry | LeaseEnd::Takeover) => "Lease lost between begin and commit.",
+        Some(LeaseEnd::Release) => "The worker released the run between begin and commit.",
+        Some(LeaseEnd::Finish) => "The worker finished the run between begin and commit.",
+        None => "The lease ended between begin and commit.",
+    }
 }
 
 /// "1 decision", "3 decisions".

@@ -239,9 +239,9 @@ impl Filter {
                 ..top.clone()
             },
         );
-        let lost = self.status == Some(RunStatus::Crashed);
-        let error = self.error.clone().map(|it| match it.is_empty() && lost {
-            true => "lease lost".to_owned(),
+        let crashed = self.status == Some(RunStatus::Crashed);
+        let error = self.error.clone().map(|it| match it.is_empty() && crashed {
+            true => "none, crashed mid-flight".to_owned(),
             false => said(it),
         });
         chip(

@@ -3,13 +3,16 @@
 use std::collections::HashSet;
 
 use super::super::{
-    Error, Store,
+    Error, Store, ended_leases,
     engine::{Connection, params},
-    rows::{RunRow, StepRow, run_columns, step::gate},
+    rows::{AttemptRow, RunRow, StepRow, run_columns, step::gate},
 };
 use crate::domain::{
-    Problem, Run, StepStatus,
-    rules::needs::{About, Alike, Cause, GROUP_MIN, Matter, NeedsYou},
+    Problem, Run, RunId, RunStatus, StepStatus,
+    rules::{
+        lease::LeaseEnd,
+        needs::{About, Alike, Cause, GROUP_MIN, Matter, NeedsYou},
+    },
     views::counts::COUNT_MAX,
 };
 
@@ -120,13 +123,30 @@ async fn matter(
                 title: gate.title,
             })
         }
-        (_, Some(effect)) if run.effects_unknown => Some(Matter::Effect {
-            may: effect.description.unwrap_or(effect.target),
+        (status, Some(effect)) if run.effects_unknown => {
             // An agent that said that it failed had its lease.
-            ended: step.ended_at.filter(|_| step.status == StepStatus::Crashed),
-        }),
+            let ended = match step.ended_at.filter(|_| status == StepStatus::Crashed) {
+                Some(at) => Some((at, lease_end(conn, &run.id, seq, step.attempts).await?)),
+                None => None,
+            };
+            let may = effect.description.unwrap_or(effect.target);
+            Some(Matter::Effect { may, ended })
+        }
         _ => None,
     })
+}
+
+/// How the lease ended under which this attempt was made.
+async fn lease_end(
+    conn: &mut dyn Connection,
+    run: &RunId,
+    seq: i64,
+    attempt: i64,
+) -> Result<Option<LeaseEnd>, Error> {
+    match AttemptRow::load(conn, run, seq, attempt).await? {
+        Some(attempt) => ended_leases::ended_by(conn, run, attempt.epoch).await,
+        None => Ok(None),
+    }
 }
 
 /// Causes of several runs: effects unknown first, then the largest.
@@ -155,11 +175,18 @@ async fn causes(conn: &mut dyn Connection) -> Result<Vec<Cause>, Error> {
                 runs,
                 newest,
                 cost_usd: cost_usd.filter(|_| priced == runs && runs < COUNT_MAX),
+                lease_end: None,
             });
         }
     }
     causes.sort_by_key(|cause| (!cause.alike.effects_unknown, -cause.runs));
     causes.truncate(CAUSES_SHOWN);
+    for cause in &mut causes {
+        if cause.alike.status == RunStatus::Crashed && cause.alike.error.is_none() {
+            let id = cause.alike.id();
+            cause.lease_end = ended_leases::of_cause(conn, &id, cause.runs).await?;
+        }
+    }
     Ok(causes)
 }
 
