@@ -144,7 +144,7 @@ test("input, result and children stand on the run's page, and a child that stopp
   await admin.getByText("Input and result").click();
   await expect(admin.getByRole("group", { name: "input of the run" })).toContainText("A-1");
   await expect(admin.getByRole("group", { name: "result of the run" })).toContainText("47");
-  await expect(admin.getByText("2 child runs · $0.50 · 1 stopped")).toBeVisible();
+  await expect(admin.getByText("2 child runs · $0.50 · 1 crashed or failed")).toBeVisible();
   const children = admin.getByRole("list", { name: "Child runs" });
   await expect(children.getByRole("link", { name: "Second child" })).toBeVisible();
   await expect(children).toContainText("Failed");

@@ -40,7 +40,7 @@ test("a noted head of the audit trail is compared with the chain", async ({ admi
   const integrity = admin.getByRole("region", { name: "Integrity" });
   const trail = integrity.locator("dl > div").filter({ hasText: "Audit trail" });
   const [, entry, head] = /at entry (\d+).*?([0-9a-f]{64})/s.exec((await trail.textContent()) ?? "") ?? [];
-  const field = integrity.getByLabel("A head of the audit trail that you noted");
+  const field = integrity.getByLabel("Audit head you saved earlier");
   const answer = integrity.locator("#compared");
   const compare = async (noted: string) => {
     await field.fill(noted);
@@ -73,7 +73,7 @@ test("a head is in the chain no longer where the chain was rewritten", async ({ 
   await damage(admin, server, [reason]);
   await admin.goto(`${server.url}/settings`);
   await expectLive(admin);
-  await integrity.getByLabel("A head of the audit trail that you noted").fill(`${entry}:${head}`);
+  await integrity.getByLabel("Audit head you saved earlier").fill(`${entry}:${head}`);
   await integrity.getByRole("button", { name: "Compare" }).click();
   await expect(integrity.locator("#compared")).toContainText("entries were rewritten");
   consoleErrors.length = 0; // what is damaged is refused elsewhere on the page

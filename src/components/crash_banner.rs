@@ -113,10 +113,28 @@ fn held_because(step: &StepSheet, run: &RunSheet) -> String {
     match rule {
         Recovery::Ask => "Recovery rule 'ask': a person must decide".into(),
         _ if run.on_crash == OnCrash::Hold => "this run is held after every crash".into(),
-        _ if run.recoveries > run.max_recoveries => {
-            format!("{} recoveries are used up", run.max_recoveries)
-        }
-        Recovery::Retry => "not held: safe to run again".into(),
-        Recovery::Check => "not held: the agent will look whether it happened".into(),
+        _ if run.recoveries > run.max_recoveries => used_up(run.max_recoveries),
+        Recovery::Retry => "Not held: it is safe to run again".into(),
+        Recovery::Check => "Not held: the agent will check whether it happened".into(),
+    }
+}
+
+/// Every recovery that the run is allowed was made.
+fn used_up(allowed: i64) -> String {
+    match allowed {
+        0 => "No recovery is allowed".into(),
+        1 => "The 1 allowed recovery is used up".into(),
+        n => format!("The {} allowed recoveries are used up", words::number(n)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_recovery_is_spoken_of_as_one() {
+        assert_eq!(used_up(1), "The 1 allowed recovery is used up");
+        assert_eq!(used_up(3), "The 3 allowed recoveries are used up");
     }
 }

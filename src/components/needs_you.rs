@@ -87,7 +87,7 @@ fn CauseRow(cause: Cause, href: String) -> impl IntoView {
                 <a class="run-title" href=href.clone() data-row="">{runs}</a>
                 " " <bdi class="dim">{alike.agent}{version}</bdi>
             </td>
-            <td class="cell-strip" role="cell">"one cause: " <b><bdi>{alike.step}</bdi>" · "<bdi>{how}</bdi></b></td>
+            <td class="cell-strip" role="cell">"Same reason: " <b><bdi>{alike.step}</bdi>", "<bdi>{how}</bdi></b></td>
             <td class=tone role="cell">{effects}</td>
             <td class="cell-figure cell-activity" role="cell"><Ago at=cause.newest/></td>
             <td class="cell-figure cell-elapsed" role="cell"></td>

@@ -57,7 +57,7 @@ pub fn ChildRuns(#[prop(into)] runs: Signal<Vec<Child>>) -> impl IntoView {
             );
             match all.iter().filter(broke).count() {
                 0 => said,
-                n => format!("{said} · {n} stopped"),
+                n => format!("{said} · {n} crashed or failed"),
             }
         })
     };

@@ -209,10 +209,18 @@ fn Chips(
                 <div class="chips">
                     <ul>{chips.into_iter().map(chip).collect_view()}</ul>
                     <a href="/">"Clear"</a>
-                    {move || size.get().map(|n| view! { <p>{words::count(n)} " runs, one cause"</p> })}
+                    {move || size.get().map(|n| view! { <p>{stopped_alike(n)}</p> })}
                 </div>
             }
         })
+    }
+}
+
+/// "3 runs stopped for this reason"
+fn stopped_alike(n: i64) -> String {
+    match n {
+        1 => "1 run stopped for this reason".to_owned(),
+        n => format!("{} runs stopped for this reason", words::count(n)),
     }
 }
 
@@ -316,7 +324,7 @@ fn list_view(
             on_show=Callback::new(move |()| read.refetch())
             selection
         />
-        {searched.then(|| view! { <p class="searched">"None among the newest runs. The search goes on with older ones."</p> })}
+        {searched.then(|| view! { <p class="searched">"No matches among the newest runs. Searching older ones."</p> })}
         {(empty && !searched).then(|| view! { <Nothing filtered=!filter.is_all()/> })}
         <nav class="pager" aria-label="Pages of the list">
             {newest.map(|href| view! { <a class="button" href=href>"Newest runs"</a> })}
@@ -342,7 +350,7 @@ fn Nothing(filtered: bool) -> impl IntoView {
     if filtered {
         view! {
             <Notice title="No matching runs">
-                <p>"Search finds words of titles, ids, step names and errors by their beginning, and step keys; " <code>"status:"</code> ", " <code>"agent:"</code> ", " <code>"label:key:value"</code> ", " <code>"key:"</code> " and " <code>"worker:"</code> " narrow it."</p>
+                <p>"Search matches the start of words in titles, ids, step names and errors, and step keys. Narrow it with " <code>"status:"</code> ", " <code>"agent:"</code> ", " <code>"label:key:value"</code> ", " <code>"key:"</code> " and " <code>"worker:"</code> "."</p>
                 <p><a class="button" href="/">"Show all runs"</a></p>
             </Notice>
         }

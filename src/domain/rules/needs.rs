@@ -165,7 +165,7 @@ impl Alike {
     pub fn effects(&self) -> &'static str {
         match (self.effects_unknown, self.status) {
             (true, _) => "effects unknown: look at each",
-            (false, RunStatus::Crashed) => "no effects; safe to retry together",
+            (false, RunStatus::Crashed) => "No unknown effects. You can resume them together.",
             (false, _) => "no effects unknown",
         }
     }
@@ -257,7 +257,10 @@ mod tests {
     #[test]
     fn a_cause_says_what_is_known_about_effects() {
         let alike = Alike::of(&stopped(RunStatus::Crashed)).unwrap();
-        assert_eq!(alike.effects(), "no effects; safe to retry together");
+        assert_eq!(
+            alike.effects(),
+            "No unknown effects. You can resume them together."
+        );
         let unknown = Alike {
             effects_unknown: true,
             ..alike

@@ -72,11 +72,11 @@ pub fn decided(kind: DecisionKind) -> &'static str {
         DecisionKind::Rewind => "rewound",
         DecisionKind::Fork => "forked",
         DecisionKind::Resume => "resumed",
-        DecisionKind::Pause => "pause asked",
+        DecisionKind::Pause => "pause requested",
         DecisionKind::Cancel => "cancelled",
         DecisionKind::Note => "note",
         DecisionKind::Pin => "pinned",
-        DecisionKind::Claim => "looked at",
+        DecisionKind::Claim => "is on it",
         DecisionKind::Acknowledge => "acknowledged",
     }
 }
@@ -92,6 +92,14 @@ pub fn you_decided(decision: &Decision) -> String {
         Some(answer) => format!("You {did} “{}”.", answer.as_answer()),
         None => format!("You {did}."),
     }
+}
+
+/// As a sentence begins.
+pub fn capital(mut words: String) -> String {
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    words
 }
 
 /// What a button says that approves: "Send €120.00 back?" without its question mark.
@@ -222,8 +230,8 @@ pub fn now_at(run: &Run) -> String {
                 None => "running, before its first step".into(),
             };
             match run.signal {
-                Some(Signal::Pause) => format!("{doing}; pause asked"),
-                Some(Signal::Cancel) => format!("{doing}; cancel asked"),
+                Some(Signal::Pause) => format!("{doing}; pause requested"),
+                Some(Signal::Cancel) => format!("{doing}; cancel requested"),
                 None => doing,
             }
         }

@@ -115,7 +115,7 @@ fn Compared(run: Memo<Option<Run>>, origin: Run) -> impl IntoView {
             <tr>
                 <th scope="row">{who}" "<a class="link mono" href=href>{run.id.short().to_owned()}</a></th>
                 <td><Glyph shape=Shape::from(run.status)/>" "{words::headline(&run)}</td>
-                <td>{words::number(run.committed)}" steps"</td>
+                <td>{words::several(run.committed, "step")}" committed"</td>
                 <td><Elapsed span/></td>
                 <td>{words::cost(run.usage.cost_usd)}</td>
             </tr>

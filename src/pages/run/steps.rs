@@ -100,6 +100,7 @@ pub fn StepsColumn(
                 let said = match steps.len() {
                     0 if next.is_none() => format!("No step matches “{text}”."),
                     0 => format!("No step up to {} matches “{text}”.", next.unwrap_or(0)),
+                    1 => format!("1 step matches “{text}”"),
                     n => format!("{n} steps match “{text}”"),
                 };
                 let rows = steps.into_iter().map(|step| (step.seq, step)).collect();

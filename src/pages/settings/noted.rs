@@ -31,7 +31,7 @@ pub fn CompareHead() -> impl IntoView {
     view! {
         <form class="compare-head" on:submit=submit>
             <label class="field">
-                "A head of the audit trail that you noted"
+                "Audit head you saved earlier"
                 <input type="text" class="input mono" name="head" autocomplete="off" spellcheck="false" placeholder="ENTRY:HASH or HASH"
                     aria-describedby="compared" prop:value=move || text.get() on:input=move |event| text.set(event_target_value(&event))/>
             </label>
