@@ -34,7 +34,7 @@ use crate::{
         sidebar::Sidebar,
     },
     domain::{
-        Action, AsOf, DecisionKind, RunId, RunQuery, RunStatus,
+        Action, AsOf, DecisionKind, RunId,
         rules::needs::{Alike, NeedsYou},
         views::words,
         wire::{
@@ -81,7 +81,7 @@ pub fn RunsPage() -> impl IntoView {
                     <Transition>
                         <Chips filter size=Signal::derive(move || size.get().and_then(Result::ok).flatten())/>
                     </Transition>
-                    {move || filter.with(|it| it.q.as_deref().and_then(RunQuery::unknown_status).map(no_such_status))}
+                    {move || filter.with(Filter::hint).map(|said| view! { <p class="group-bar" role="note"><bdi>{said}</bdi></p> })}
                     <Transition fallback=Loading>
                         {move || on_top().then(|| needs.get().map(|answer| needs_view(answer, board, needs, selection)))}
                     </Transition>
@@ -335,16 +335,6 @@ fn list_view(
 }
 
 /// An unknown status in the URL finds nothing: the page says which statuses there are.
-fn no_such_status(word: &str) -> AnyView {
-    let known: Vec<_> = RunStatus::ALL.iter().map(|it| it.as_str()).collect();
-    view! {
-        <p class="group-bar" role="note">
-            "There is no status “"<bdi>{word.to_owned()}</bdi>"”. It can be "{known.join(", ")}"."
-        </p>
-    }
-    .into_any()
-}
-
 #[component]
 fn Nothing(filtered: bool) -> impl IntoView {
     if filtered {

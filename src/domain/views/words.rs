@@ -94,6 +94,15 @@ pub fn you_decided(decision: &Decision) -> String {
     }
 }
 
+/// What is said of a word that means nothing where it stands: which ones there are.
+pub fn no_such(what: &str, value: &str, all: impl IntoIterator<Item = String>) -> String {
+    let all: Vec<_> = all.into_iter().collect();
+    format!(
+        "There is no {what} “{value}”. It can be {}.",
+        all.join(", ")
+    )
+}
+
 /// As a sentence begins.
 pub fn capital(mut words: String) -> String {
     if let Some(first) = words.get_mut(..1) {

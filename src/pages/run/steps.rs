@@ -15,7 +15,7 @@ use crate::{
             outline::{Outline, Row},
             sheet::RunSheet,
         },
-        wire::protocol::StepPage,
+        wire::{protocol::StepPage, step_query::StepQuery},
     },
     live::{Live, Message},
 };
@@ -104,7 +104,9 @@ pub fn StepsColumn(
                     n => format!("{n} steps match “{text}”"),
                 };
                 let rows = steps.into_iter().map(|step| (step.seq, step)).collect();
+                let hint = StepQuery::hint(&text);
                 view! {
+                    {hint.map(|hint| view! { <p class="found" role="note"><bdi>{hint}</bdi></p> })}
                     <p class="found"><bdi>{said}</bdi>" "<a href=back>"Show all steps"</a></p>
                     <StepTable steps=rows selected=selected.into() href=step_href usual/>
                     {next.map(|after| view! { <nav class="more-steps" aria-label="More found"><a href=more(after) rel="next">"Search further ↓"</a></nav> })}
