@@ -110,6 +110,14 @@ test("a decided step looks decided: the card stands where the banner stood, and 
   await expect(card(admin)).toContainText("Stripe shows no charge");
   await expect(card(admin)).toContainText("then resumed the run");
   await expect(card(admin)).toContainText("executed again with a new key");
+  await expect(card(admin)).toContainText("as it was shown · 46 replayed, 1 executed");
+  await expect(admin.locator(".inspector-head")).toContainText("decided: runs again with a new key");
+  const queued = await agent.get<{ step: { idempotency_key: string } }>(`/runs/${id}/steps/47`);
+  await admin.goto(`${server.url}/runs/${id}?step=47&tab=attempts`);
+  await expectLive(admin);
+  const expected = admin.getByRole("table", { name: /^Attempts/ }).getByRole("row", { name: /expected/ });
+  await expect(expected).toContainText("next worker");
+  await expect(expected).toContainText(queued.step.idempotency_key);
   const held = await agent.lease(id);
   await agent.begin(held, { key: "charge-INV-2214", name: "charge_card", kind: "tool", input: { customer: "cus_R91", amount: 124900, currency: "eur" }, effect: { target: "POST stripe /v1/charges" } });
   const after = await agent.get<{ step: { idempotency_key: string; attempts: { idempotency_key: string }[] } }>(`/runs/${id}/steps/47`);
@@ -120,6 +128,23 @@ test("a decided step looks decided: the card stands where the banner stood, and 
   await admin.goto(`${server.url}/runs/${id}?step=47&tab=attempts`);
   await expect(admin.getByRole("table", { name: /^Attempts/ })).toContainText(first!);
   await expect(admin.getByRole("table", { name: /^Attempts/ })).toContainText(second!);
+  await expect(expected).toHaveCount(0);
+});
+
+test("the run's own lines say what an edit changed and which result a resume was given", async ({ admin, agent, server }) => {
+  const id = await payingRun(agent);
+  const patch = [{ op: "replace", path: "/note", value: "after the edit" }];
+  await decide(admin, server, agent, id, { kind: "edit", patch });
+  const { run } = await agent.get<{ run: { snapshot: number } }>(`/runs/${id}`);
+  await decide(admin, server, agent, id, { kind: "resume", choices: [{ kind: "commit", step: 6, result: { id: "ch_3Qk" } }] });
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  const notes = admin.getByRole("list", { name: "Notes" });
+  const edited = notes.getByRole("listitem").filter({ hasText: "edited the state" });
+  await expect(edited).toContainText("/note");
+  await expect(edited).toContainText("after the edit");
+  await expect(edited.getByRole("link", { name: "what it changed" })).toHaveAttribute("href", `/runs/${id}/diff?from=${run.snapshot - 1}&to=${run.snapshot}`);
+  await expect(notes.getByRole("listitem").filter({ hasText: "resumed the run" })).toContainText('step 6: it happened, result {"id":"ch_3Qk"}');
 });
 
 test("a rewind hides nothing: what is not undone stands on the page and in the plan until it is acknowledged", async ({ admin, agent, server }) => {

@@ -56,7 +56,7 @@ fn one_step(detail: &StepDetail) {
         "{} {}  {}",
         step.seq,
         clean(&step.name),
-        words::step_stands(step)
+        words::detail_stands(detail)
     );
     if let Some(effect) = &step.effect {
         say!("  effect     {}", clean(&effect.target));
@@ -68,7 +68,11 @@ fn one_step(detail: &StepDetail) {
         say!("  result     {}", clip(&detail.result.to_string(), VALUE));
     }
     if let Some(error) = &detail.error {
-        say!("  error      {}: {}", clean(&error.kind), clean(&error.message));
+        say!(
+            "  error      {}: {}",
+            clean(&error.kind),
+            clean(&error.message)
+        );
     }
     if let Some(gate) = &detail.gate {
         say!("  asks       {}", clean(&gate.title));

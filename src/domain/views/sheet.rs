@@ -12,8 +12,9 @@ use crate::domain::{
     },
     rules::{
         lease::LeaseEnd,
-        plan::{LeftBehind, Saved},
+        plan::{LeftBehind, Plan, PlanAction, Saved},
     },
+    views::words,
 };
 
 /// Text shown of one value at most; the API has the whole of it.
@@ -67,6 +68,44 @@ pub struct Aftermath {
     pub rewound_to: Option<i64>,
     /// Effects that were left behind, until the run ends or someone acknowledges them.
     pub not_undone: Vec<LeftBehind>,
+    /// What the next worker does, while the run waits for one.
+    #[serde(default)]
+    pub ahead: Option<Ahead>,
+}
+
+/// How many steps of a plan go which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ahead {
+    pub replayed: i64,
+    pub executed: i64,
+    pub checked: i64,
+    pub given: i64,
+}
+
+impl Ahead {
+    pub fn of(plan: &Plan) -> Self {
+        Self {
+            replayed: plan.count(PlanAction::Replay),
+            executed: plan.count(PlanAction::Execute),
+            checked: plan.count(PlanAction::Check),
+            given: plan.count(PlanAction::Given),
+        }
+    }
+
+    /// "46 replayed, 1 executed"
+    pub fn in_words(self) -> String {
+        let said = [
+            (self.replayed, "replayed"),
+            (self.executed, "executed"),
+            (self.checked, "checked first"),
+            (self.given, "given a result"),
+        ];
+        let said = said.into_iter().filter(|(n, _)| *n > 0);
+        let said: Vec<_> = said
+            .map(|(n, what)| format!("{} {what}", words::number(n)))
+            .collect();
+        said.join(", ")
+    }
 }
 
 /// A run with its values as excerpts and the announced steps that come next.
@@ -215,6 +254,17 @@ mod tests {
         let excerpt = Excerpt::of(&Value::String(long)).unwrap();
         assert_eq!(excerpt.text.len(), EXCERPT_MAX);
         assert_eq!(excerpt.left_out(), 10_000);
+    }
+
+    #[test]
+    fn what_is_ahead_is_counted_by_what_happens_to_a_step() {
+        let ahead = Ahead {
+            replayed: 1_046,
+            executed: 1,
+            checked: 0,
+            given: 0,
+        };
+        assert_eq!(ahead.in_words(), "1,046 replayed, 1 executed");
     }
 
     #[test]

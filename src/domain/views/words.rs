@@ -4,7 +4,7 @@ use crate::domain::{
     nouns::{
         run::Run,
         status::{RunStatus, StepStatus},
-        step::Step,
+        step::{Step, StepDetail},
         time::Time,
         worker::Asking,
     },
@@ -56,6 +56,15 @@ pub fn step_stands(step: &Step) -> String {
         Some(was) => format!("{}, superseded by a rewind", step_status(was)),
         None if step.decided() => "decided: runs again".into(),
         None => step_status(step.status).into(),
+    }
+}
+
+/// The same with the key that the next attempt has, where one is ordered.
+pub fn detail_stands(detail: &StepDetail) -> String {
+    match detail.expected() {
+        Some(it) if it.new_key => "decided: runs again with a new key".into(),
+        Some(_) => "decided: runs again with the same key".into(),
+        None => step_stands(&detail.step),
     }
 }
 

@@ -11,7 +11,11 @@ use crate::{
         run_row,
         time::{Clock, Elapsed, Moment},
     },
-    domain::{DecisionKind, Run, rules::decision::Decision, views::words},
+    domain::{
+        DecisionKind, Run, RunId,
+        rules::decision::{Decision, Gist},
+        views::words,
+    },
 };
 
 /// Lines that stand open; the others are folded.
@@ -40,7 +44,10 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
     let newest = move || {
         let (mut all, _) = said.get().unwrap_or_default();
         all.truncate(SHOWN);
-        all.into_iter().map(line).collect_view()
+        let run = id.get();
+        all.into_iter()
+            .map(|it| line(it, run.as_ref()))
+            .collect_view()
     };
     let rest = move || {
         let (all, more) = said.get().unwrap_or_default();
@@ -53,10 +60,12 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
             view! { <p><a class="link" href=href>"Older ones in the audit log"</a></p> }
         });
         (all.len() > SHOWN).then(|| {
+            let run = id.get();
+            let lines = all.into_iter().map(|it| line(it, run.as_ref()));
             view! {
                 <details class="decided-more">
                     <summary>{format!("All {count} notes and decisions")}</summary>
-                    <ul class="run-notes">{all.into_iter().map(line).collect_view()}</ul>
+                    <ul class="run-notes">{lines.collect_view()}</ul>
                     {older}
                 </details>
             }
@@ -78,7 +87,7 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
 }
 
 /// One decision about the run, in a line: who, when, what, why.
-fn line(it: Decision) -> impl IntoView {
+fn line(it: Decision, run: Option<&RunId>) -> impl IntoView + use<> {
     let author = it.author.clone();
     let what = match (&it.text, &it.new_run) {
         (Some(text), _) => view! { ": "<bdi>{text.clone()}</bdi> }.into_any(),
@@ -88,16 +97,31 @@ fn line(it: Decision) -> impl IntoView {
         }
         _ => view! { " "<bdi>{words::did(it.kind, &it)}{chosen(&it)}</bdi> }.into_any(),
     };
+    let change = it.change.as_ref().map(Gist::said);
+    let change = change.map(|it| view! { ": "<bdi class="mono">{it}</bdi> });
+    // Whatever made a state by hand leads to what it changed.
+    let diff = run.zip(it.snapshot).map(|(run, made)| {
+        let href = format!("/runs/{run}/diff?from={}&to={made}", made - 1);
+        view! { " · "<a class="link" href=href>"what it changed"</a> }
+    });
     let why = it.reason.filter(|_| it.text.is_none());
     let why = why.map(|why| view! { <span class="dim">" “"<bdi>{why}</bdi>"”"</span> });
-    view! { <li><b><bdi>{author}</bdi></b>" "<span class="dim"><Moment at=it.at/></span>{what}{why}</li> }
+    view! { <li><b><bdi>{author}</bdi></b>" "<span class="dim"><Moment at=it.at/></span>{what}{change}{why}{diff}</li> }
 }
 
-/// What a resume chose: ", step 47: it happened".
+/// What a resume chose: ", step 47: it happened, result {"id":"ch_3Qk"}".
 fn chosen(it: &Decision) -> String {
     let resumed = it.kind == DecisionKind::Resume;
     let chosen = it.chosen.iter().filter(|_| resumed).take(5);
-    let words = chosen.map(|it| format!(", step {}: {}", words::number(it.step), it.in_words()));
+    let words = chosen.map(|it| {
+        let result = it.result.as_ref();
+        let result = result.map_or(String::new(), |it| format!(", result {}", it.said()));
+        format!(
+            ", step {}: {}{result}",
+            words::number(it.step),
+            it.in_words()
+        )
+    });
     words.collect()
 }
 
