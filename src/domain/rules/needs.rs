@@ -48,6 +48,8 @@ pub enum Matter {
     },
     /// A question; a plain one is answered by yes or no.
     Question { title: String, plain: bool },
+    /// It failed after so many attempts, with these words where the agent gave any.
+    Failure { tries: i64, error: Option<String> },
 }
 
 impl About {
@@ -58,6 +60,7 @@ impl About {
                 && match self.what {
                     Matter::Effect { .. } => run.effects_unknown,
                     Matter::Question { .. } => at.status == StepStatus::Waiting,
+                    Matter::Failure { .. } => run.status == RunStatus::Failed,
                 }
         };
         run.at.as_ref().is_some_and(stands)
@@ -229,6 +232,16 @@ mod tests {
         assert!(question.holds(&run));
         run.at.as_mut().unwrap().seq = 5;
         assert!(!question.holds(&run), "another step");
+        let failure = About {
+            seq: 5,
+            what: Matter::Failure {
+                tries: 3,
+                error: None,
+            },
+        };
+        assert!(!failure.holds(&run), "it waits");
+        run.status = RunStatus::Failed;
+        assert!(failure.holds(&run));
     }
 
     #[test]

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use super::super::{
     Error, Store, ended_leases,
-    engine::{Connection, params},
+    engine::{Connection, Param, params},
     rows::{AttemptRow, RunRow, StepRow, run_columns, step::gate},
 };
 use crate::domain::{
-    Problem, Run, RunId, RunStatus, StepStatus,
+    AgentError, Problem, Run, RunId, RunStatus, StepStatus,
     rules::{
         lease::LeaseEnd,
         needs::{About, Alike, Cause, GROUP_MIN, Matter, NeedsYou},
@@ -44,6 +44,11 @@ pub const NEWEST_IN_NEED: &str = concat!(
     run_columns!(),
     " FROM runs WHERE needs = $1 ORDER BY updated_at DESC LIMIT $2"
 );
+
+const STEP_ERROR: &str = "SELECT error FROM steps WHERE run = $1 AND seq = $2";
+const RUN_ERROR: &str = "SELECT error FROM runs WHERE id = $1";
+/// Letters of an error that a card shows.
+const ERROR_MAX: usize = 200;
 
 impl Store {
     /// The runs that came to need a person last, each by itself: at most `rows_max` of those with effects unknown, and as many
@@ -132,8 +137,34 @@ async fn matter(
             let may = effect.description.unwrap_or(effect.target);
             Some(Matter::Effect { may, ended })
         }
+        (status, _) if run.status == RunStatus::Failed => {
+            let own = match status {
+                StepStatus::Failed => {
+                    error(conn, STEP_ERROR, params![run.id.as_str(), seq]).await?
+                }
+                _ => None,
+            };
+            let error = match own {
+                Some(own) => Some(own),
+                None => error(conn, RUN_ERROR, params![run.id.as_str()]).await?,
+            };
+            Some(Matter::Failure {
+                tries: step.attempts,
+                error: error.map(|it| it.message.chars().take(ERROR_MAX).collect()),
+            })
+        }
         _ => None,
     })
+}
+
+/// What a step or a run failed with.
+async fn error(
+    conn: &mut dyn Connection,
+    sql: &'static str,
+    params: Vec<Param>,
+) -> Result<Option<AgentError>, Error> {
+    let row = conn.fetch_one(sql, params).await?;
+    Ok(row.map(|mut row| row.opt_sealed()).transpose()?.flatten())
 }
 
 /// How the lease ended under which this attempt was made.
