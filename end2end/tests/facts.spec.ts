@@ -128,6 +128,23 @@ test("with several unknown effects the page opens one that is held", async ({ ad
   await expect(admin.getByRole("heading", { name: /pay_first/ })).toBeVisible();
 });
 
+test("what children cost together is at least so much where some are not read, or did not say it", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "parent", title: "Parent of many" });
+  const run = await agent.lease(id);
+  const begun = await agent.begin(run, { name: "delegate" });
+  const child = (n: number) => agent.create({ agent: "child", title: `Child ${n}`, parent: { run: id, seq: begun.seq } });
+  const children = await Promise.all([child(1), child(2)]);
+  const held = await agent.lease(children[0]!);
+  await agent.step(held, { name: "work" }, { usage: { cost_usd: 0.25 } });
+  await agent.finish(held);
+  await open(admin, `${server.url}/runs/${id}`);
+  await expect(admin.getByText("2 child runs · at least $0.25", { exact: true })).toBeVisible();
+  await Promise.all(Array.from({ length: 58 }, (_, n) => child(n + 3)));
+  await open(admin, `${server.url}/runs/${id}`);
+  await admin.getByText(/^at least 50 child runs/).click();
+  await expect(admin.getByRole("list", { name: "Child runs" })).toContainText("+10 more child runs and forks");
+});
+
 test("input, result and children stand on the run's page, and a child that stopped is seen", async ({ admin, agent, server }) => {
   const id = await agent.create({ agent: "parent", title: "Parent", input: { order: "A-1" } });
   const run = await agent.lease(id);
