@@ -218,6 +218,32 @@ test("all notes of a run can be read on its page", async ({ admin, agent, server
   for (let n = 1; n <= 8; n++) await expect(notes.getByText(`note number ${n}`).last()).toBeVisible();
 });
 
+test("notes beyond the first page are read on the run's page too", async ({ admin, agent, server }) => {
+  const id = await failedRun(agent);
+  for (let n = 1; n <= 55; n++) await decide(admin, server, agent, id, { kind: "note", text: `note number ${n}.`, if_version: undefined });
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  const notes = admin.getByRole("region", { name: "Notes and decisions" });
+  await notes.getByText("All 50+ notes and decisions").click();
+  await expect(notes.getByText("note number 1.")).toHaveCount(0);
+  await notes.getByRole("button", { name: "Show older ones" }).click();
+  await expect(notes.getByText("note number 1.")).toBeVisible();
+  await expect(notes.getByText("All 55 notes and decisions")).toBeVisible();
+  await expect(notes.getByRole("button", { name: "Show older ones" })).toHaveCount(0);
+  // What is new comes above, and what was read further back stays.
+  await decide(admin, server, agent, id, { kind: "note", text: "one more", if_version: undefined });
+  await expect(notes.getByText("All 56 notes and decisions")).toBeVisible();
+  for (let n = 1; n <= 55; n++) await expect(notes.getByText(`note number ${n}.`).last()).toBeVisible();
+});
+
+test("what was cut from a long value is vouched for by its hash, in the audit log", async ({ admin, agent, server }) => {
+  const id = await payingRun(agent);
+  const choices = [{ kind: "commit", step: 6, result: { text: "x".repeat(2_000) } }];
+  await decide(admin, server, agent, id, { kind: "resume", choices });
+  await admin.goto(`${server.url}/audit?run=${id}`);
+  await expect(admin.getByRole("table", { name: "Audit log" })).toContainText(/x{100}… \(hash [0-9a-f]{12}…\)/);
+});
+
 test("a waiting gate is skipped from the run's page", async ({ admin, agent, server }) => {
   const id = await waitingRun(agent);
   await admin.goto(`${server.url}/runs/${id}`);

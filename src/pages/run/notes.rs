@@ -1,19 +1,21 @@
 //! What people said and decided about a run: who is on it, notes, decisions, its forks, and how a fork compares with its
 //! origin.
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 
 use super::read::Read;
 use crate::{
+    api,
     components::{
         glyph::{Glyph, Shape},
         run_head::part,
         run_row,
         time::{Clock, Elapsed, Moment},
+        toast::Toasts,
     },
     domain::{
         DecisionKind, Run, RunId,
-        rules::decision::{Decision, Gist},
+        rules::decision::{Decision, DecisionPage, Gist},
         views::words,
     },
 };
@@ -29,18 +31,30 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
         let over = now.get().is_some_and(|now| now > looking.until);
         (!over).then_some(looking.by)
     });
+    let page = Memo::new(move |_| read.decided.get()?.ok());
+    // What was read further back, on the reader's demand, with the page that it was read from.
+    let older = RwSignal::new(None::<DecisionPage>);
     let said = Memo::new(move |_| {
-        let page = read.decided.get()?.ok()?;
-        let told = page.decisions.into_iter();
+        let DecisionPage {
+            mut decisions,
+            mut next,
+        } = page.get()?;
+        if let Some(older) = older.get() {
+            let last = decisions.last().map_or(i64::MAX, |it| it.id);
+            let before = older.decisions.into_iter().filter(|it| it.id < last);
+            decisions.extend(before);
+            next = older.next;
+        }
         // A claim ("I'm on it") ends by itself and stands above the list while it lasts.
-        let told = told.filter(|it| it.kind != DecisionKind::Claim);
-        Some((told.collect::<Vec<_>>(), page.next.is_some()))
+        decisions.retain(|it| it.kind != DecisionKind::Claim);
+        Some((decisions, next.is_some()))
     });
     let id = part(run, |run| run.id.clone());
-    let any = move || {
+    // What is opened stays open while others decide: only its lines change.
+    let any = Memo::new(move |_| {
         let said = said.with(|it| it.as_ref().is_some_and(|(all, _)| !all.is_empty()));
         looking.get().is_some() || said
-    };
+    });
     let newest = move || {
         let (mut all, _) = said.get().unwrap_or_default();
         all.truncate(SHOWN);
@@ -49,30 +63,34 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
             .map(|it| line(it, run.as_ref()))
             .collect_view()
     };
+    let folds =
+        Memo::new(move |_| said.with(|it| it.as_ref().is_some_and(|(all, _)| all.len() > SHOWN)));
+    let more = Memo::new(move |_| said.with(|it| it.as_ref().is_some_and(|(_, more)| *more)));
+    let title = move || {
+        let all = said.with(|it| it.as_ref().map_or(0, |(all, _)| all.len()));
+        let plus = if more.get() { "+" } else { "" };
+        format!("All {all}{plus} notes and decisions")
+    };
+    let lines = move || {
+        let (all, _) = said.get().unwrap_or_default();
+        let run = id.get();
+        all.into_iter()
+            .map(|it| line(it, run.as_ref()))
+            .collect_view()
+    };
     let rest = move || {
-        let (all, more) = said.get().unwrap_or_default();
-        let count = match more {
-            true => format!("{}+", all.len()),
-            false => all.len().to_string(),
-        };
-        let older = more.then(|| {
-            let href = id.get().map(|id| format!("/audit?run={id}"));
-            view! { <p><a class="link" href=href>"Older ones in the audit log"</a></p> }
-        });
-        (all.len() > SHOWN).then(|| {
-            let run = id.get();
-            let lines = all.into_iter().map(|it| line(it, run.as_ref()));
+        folds.get().then(|| {
             view! {
                 <details class="decided-more">
-                    <summary>{format!("All {count} notes and decisions")}</summary>
-                    <ul class="run-notes">{lines.collect_view()}</ul>
-                    {older}
+                    <summary>{title}</summary>
+                    <ul class="run-notes">{lines}</ul>
+                    {move || more.get().then(|| view! { <ReadOlder id page older/> })}
                 </details>
             }
         })
     };
     view! {
-        {move || any().then(|| view! {
+        {move || any.get().then(|| view! {
             <section class="run-said" aria-label="Notes and decisions">
                 <ul class="run-notes" aria-label="Notes">
                     {move || looking.get().map(|by| view! { <li class="tone-waiting"><bdi>{by}</bdi>" is on it"</li> })}
@@ -82,6 +100,46 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
             </section>
         })}
         {move || read.origin.get().flatten().map(|origin| view! { <Compared run origin/> })}
+    }
+    .into_any()
+}
+
+/// Reads the next older ones when it is asked to; the audit log has them too, for readers without WASM.
+#[component]
+fn ReadOlder(
+    id: Memo<Option<RunId>>,
+    page: Memo<Option<DecisionPage>>,
+    older: RwSignal<Option<DecisionPage>>,
+) -> impl IntoView {
+    let toasts = expect_context::<Toasts>();
+    let reading = RwSignal::new(false);
+    let read = move |_| {
+        let known = older.get_untracked().or(page.get_untracked());
+        let Some((run, mut known)) = id.get_untracked().zip(known) else {
+            return;
+        };
+        reading.set(true);
+        spawn_local(async move {
+            let answer = api::decisions::of_run(run, known.next).await;
+            if reading.try_set(false).is_some() {
+                return; // the page is gone
+            }
+            match answer {
+                Ok(more) => {
+                    known.decisions.extend(more.decisions);
+                    known.next = more.next;
+                    older.set(Some(known));
+                }
+                Err(error) => toasts.say(error.0.detail),
+            }
+        });
+    };
+    let href = move || id.get().map(|id| format!("/audit?run={id}"));
+    view! {
+        <p class="decided-older">
+            <button type="button" class="button" disabled=move || reading.get() on:click=read>"Show older ones"</button>
+            " "<a class="link" href=href>"in the audit log"</a>
+        </p>
     }
     .into_any()
 }
