@@ -48,6 +48,7 @@ test("a lease that was lost is called so, and an edit does not move when", async
   await expect(needs(admin).locator(`[data-run="${id}"]`)).toContainText(/pay €5 may have happened\. Lease lost (now|.+ ago)\./);
   await open(admin, `${server.url}/runs/${id}`);
   await expect(admin.getByRole("region", { name: "Crash" })).toContainText("Lease lost between begin and commit.");
+  await expect(admin.getByRole("region", { name: "Crash" })).toContainText("w-7f3a has not been heard from since");
   const lost = fact(admin, "worker");
   await expect(lost).toContainText("lease lost");
   const at = await lost.locator("time").getAttribute("datetime");

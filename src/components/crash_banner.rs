@@ -6,6 +6,7 @@ use super::{excerpt::ExcerptBlock, time::At};
 use crate::domain::{
     Attempt, Outcome, Recovery, Time,
     nouns::run::OnCrash,
+    rules::lease::LeaseEnd,
     views::{
         sheet::{RunSheet, StepSheet},
         words,
@@ -67,7 +68,7 @@ pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
                     false => view! { <dt>"held because"</dt><dd>{held_because(&step, &run)}</dd> }.into_any(),
                 }}</div>
                 <div><dt>"lease ended"</dt><dd>{time(ended)}</dd></div>
-                <div><dt>"worker"</dt><dd><bdi>{worker_since(attempt.as_ref())}</bdi></dd></div>
+                <div><dt>"worker"</dt><dd><bdi>{worker_since(attempt.as_ref(), step.lease_end)}</bdi></dd></div>
                 <div><dt>"last progress"</dt><dd class="mono"><bdi>{progress}</bdi></dd></div>
             </dl>
         </section>
@@ -100,9 +101,12 @@ fn last_progress(step: &StepSheet) -> String {
     }
 }
 
-fn worker_since(attempt: Option<&Attempt>) -> String {
+fn worker_since(attempt: Option<&Attempt>, lease_end: Option<LeaseEnd>) -> String {
     match attempt {
         Some(it) if it.evidence.is_some() => format!("{} sent its result late", it.worker),
+        Some(it) if lease_end == Some(LeaseEnd::Release) => {
+            format!("{} released the run", it.worker)
+        }
         Some(it) => format!("{} has not been heard from since", it.worker),
         None => "—".into(),
     }
