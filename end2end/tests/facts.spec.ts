@@ -58,6 +58,17 @@ test("a lease that was lost is called so, and an edit does not move when", async
   await expect(lost.locator("time")).toHaveAttribute("datetime", at!);
 });
 
+test("an agent that said it failed has lost no lease", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "payer", title: "Said so" });
+  const run = await agent.lease(id);
+  const begun = await agent.begin(run, { name: "pay", effect: { target: "bank", description: "pay €5" }, recovery: "ask" });
+  const error = { kind: "Timeout", message: "no answer" };
+  await agent.post(`/runs/${id}/steps/${begun.seq}/fail`, { epoch: run.epoch, attempt: begun.attempt, error, effect: "unknown" });
+  await agent.die(run);
+  await open(admin, server.url);
+  await expect(needs(admin).locator(`[data-run="${id}"]`)).toContainText(/pay €5 may have happened\. The agent said that it failed (now|.+ ago)\./);
+});
+
 test("after a rewind the page and the plan say the same cost", async ({ admin, agent, server }) => {
   const id = await agent.create({ agent: "collector", title: "Collect" });
   const run = await agent.lease(id);

@@ -88,8 +88,8 @@ pub fn RunRow(
 /// What a card says below its title.
 fn said(about: About) -> AnyView {
     match about.what {
-        Matter::Effect { may, ended } => {
-            let ended = ended.map(|(at, by)| view! { " "{words::lease_ended(by)}" "<Ago at/>"." });
+        Matter::Effect { may, ended, by } => {
+            let ended = ended.map(|at| view! { " "{words::attempt_ended(by)}" "<Ago at/>"." });
             view! { <span class="run-about on-card"><bdi>{may}</bdi>" may have happened."{ended}</span> }
                 .into_any()
         }

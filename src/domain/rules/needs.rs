@@ -41,15 +41,34 @@ pub struct About {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Matter {
-    /// This may have happened; where a lease ended, it was then and in this way.
+    /// This may have happened; the attempt ended then, and in this way.
     Effect {
         may: String,
-        ended: Option<(Time, Option<LeaseEnd>)>,
+        ended: Option<Time>,
+        #[serde(default, skip_serializing_if = "EndedBy::is_unknown")]
+        by: EndedBy,
     },
     /// A question; a plain one is answered by yes or no.
     Question { title: String, plain: bool },
     /// It failed after so many attempts, with these words where the agent gave any.
     Failure { tries: i64, error: Option<String> },
+}
+
+/// What ended the attempt that nobody knows the effect of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum EndedBy {
+    /// Nothing sound says it.
+    #[default]
+    Unknown,
+    /// The agent said that it failed, and does not know whether the effect happened.
+    Agent,
+    Lease(LeaseEnd),
+}
+
+impl EndedBy {
+    fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
 }
 
 impl About {
@@ -78,7 +97,7 @@ pub struct Cause {
     /// What they cost together; absent if unknown for any of them.
     pub cost_usd: Option<f64>,
     /// How the leases of runs that crashed ended, where all ended alike.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_end: Option<LeaseEnd>,
 }
 

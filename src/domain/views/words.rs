@@ -11,6 +11,7 @@ use crate::domain::{
     rules::{
         decision::{Decision, DecisionKind, Signal},
         lease::LeaseEnd,
+        needs::EndedBy,
     },
     views::counts::COUNT_MAX,
 };
@@ -125,17 +126,18 @@ pub fn approve(question: &str) -> String {
     format!("Approve: {}", question.trim_end().trim_end_matches('?'))
 }
 
-/// How a lease ended, as the time follows it: "Lease lost 3 min ago". Not known means that nothing sound says it.
-pub fn lease_ended(by: Option<LeaseEnd>) -> &'static str {
+/// How an attempt ended, as the time follows it: "Lease lost 3 min ago".
+pub fn attempt_ended(by: EndedBy) -> &'static str {
     match by {
-        Some(LeaseEnd::Expiry | LeaseEnd::Takeover) => "Lease lost",
-        Some(LeaseEnd::Release) => "The worker released the run",
-        Some(LeaseEnd::Finish) => "The worker finished the run",
-        None => "The lease ended",
+        EndedBy::Lease(LeaseEnd::Expiry | LeaseEnd::Takeover) => "Lease lost",
+        EndedBy::Lease(LeaseEnd::Release) => "The worker released the run",
+        EndedBy::Lease(LeaseEnd::Finish) => "The worker finished the run",
+        EndedBy::Agent => "The agent said that it failed",
+        EndedBy::Unknown => "The attempt ended",
     }
 }
 
-/// The same of a step that was in flight then.
+/// How the lease of a step in flight ended. Not known means that nothing sound says it.
 pub fn lease_ended_mid_flight(by: Option<LeaseEnd>) -> &'static str {
     match by {
         Some(LeaseEnd::Expiry | LeaseEnd::Takeover) => "Lease lost between begin and commit.",

@@ -8,11 +8,8 @@ use super::super::{
     rows::{AttemptRow, RunRow, StepRow, run_columns, step::gate},
 };
 use crate::domain::{
-    AgentError, Problem, Run, RunId, RunStatus, StepStatus,
-    rules::{
-        lease::LeaseEnd,
-        needs::{About, Alike, Cause, GROUP_MIN, Matter, NeedsYou},
-    },
+    AgentError, Outcome, Problem, Run, RunId, RunStatus, StepStatus,
+    rules::needs::{About, Alike, Cause, EndedBy, GROUP_MIN, Matter, NeedsYou},
     views::counts::COUNT_MAX,
 };
 
@@ -129,13 +126,13 @@ async fn matter(
             })
         }
         (status, Some(effect)) if run.effects_unknown => {
-            // An agent that said that it failed had its lease.
-            let ended = match step.ended_at.filter(|_| status == StepStatus::Crashed) {
-                Some(at) => Some((at, lease_end(conn, &run.id, seq, step.attempts).await?)),
-                None => None,
+            let ended = step.ended_at.filter(|_| status == StepStatus::Crashed);
+            let by = match ended {
+                Some(_) => ended_by(conn, &run.id, seq, step.attempts).await?,
+                None => EndedBy::Unknown,
             };
             let may = effect.description.unwrap_or(effect.target);
-            Some(Matter::Effect { may, ended })
+            Some(Matter::Effect { may, ended, by })
         }
         (status, _) if run.status == RunStatus::Failed => {
             let own = match status {
@@ -167,17 +164,21 @@ async fn error(
     Ok(row.map(|mut row| row.opt_sealed()).transpose()?.flatten())
 }
 
-/// How the lease ended under which this attempt was made.
-async fn lease_end(
+/// What ended this attempt: the agent's own word, or the end of its lease.
+async fn ended_by(
     conn: &mut dyn Connection,
     run: &RunId,
     seq: i64,
     attempt: i64,
-) -> Result<Option<LeaseEnd>, Error> {
-    match AttemptRow::load(conn, run, seq, attempt).await? {
-        Some(attempt) => ended_leases::ended_by(conn, run, attempt.epoch).await,
-        None => Ok(None),
+) -> Result<EndedBy, Error> {
+    let Some(attempt) = AttemptRow::load(conn, run, seq, attempt).await? else {
+        return Ok(EndedBy::Unknown);
+    };
+    if attempt.outcome == Outcome::Failed {
+        return Ok(EndedBy::Agent);
     }
+    let lease = ended_leases::ended_by(conn, run, attempt.epoch).await?;
+    Ok(lease.map_or(EndedBy::Unknown, EndedBy::Lease))
 }
 
 /// Causes of several runs: effects unknown first, then the largest.
