@@ -18,7 +18,7 @@ pub fn Attempts(step: StepSheet) -> impl IntoView {
                 <td class="cell-figure">{it.attempt}</td>
                 <td>"expected"</td>
                 <td>"next worker"</td>
-                <td colspan="4"></td>
+                <td></td><td></td><td></td><td></td>
                 <td class="attempt-error"><bdi class="mono">{it.idempotency_key}</bdi></td>
                 <td class="attempt-error">{it.new_key.then_some("a new key")}</td>
             </tr>
