@@ -2,6 +2,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
+import { expect } from "@playwright/test";
+
 import { binary, ROOT, type Server } from "./server.ts";
 
 type Json = Record<string, unknown>;
@@ -93,8 +95,14 @@ export class Agent {
     await this.post(`/runs/${run.id}/finish`, { epoch: run.epoch, outcome, ...rest });
   }
 
-  /** Ends the lease as a dead process would, but at once: what was in flight has crashed. */
+  /** Lets go of the run at once: what was in flight has crashed. A dead process lets its lease run out instead: see `lose`. */
   async die(run: Held): Promise<void> {
     await this.post(`/runs/${run.id}/release`, { epoch: run.epoch });
+  }
+
+  /** Waits until the store has ended a lease that nobody keeps alive; it should be a short one. */
+  async lose(run: Held): Promise<void> {
+    const lease = async () => (await this.get<{ run: { lease?: unknown } }>(`/runs/${run.id}`)).run.lease;
+    await expect.poll(lease, { timeout: 30_000 }).toBeUndefined();
   }
 }

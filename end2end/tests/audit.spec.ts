@@ -81,7 +81,7 @@ test("fifty crashes with one cause: one first, then the rest, with a result each
   await admin.goto(server.url);
   await expectLive(admin);
   await admin.getByRole("link", { name: "50 runs" }).click();
-  await expect(admin.getByText("50 runs, one cause")).toBeVisible();
+  await expect(admin.getByText("50 runs stopped for this reason")).toBeVisible();
   await admin.getByRole("link", { name: "Resume one first…" }).click();
   await admin.getByLabel("Reason").fill("one first");
   await admin.getByRole("button", { name: "Resume run" }).click();
@@ -96,7 +96,7 @@ test("fifty crashes with one cause: one first, then the rest, with a result each
   await expect(dialog).toContainText("A run with an unknown effect is left for you to look at");
   await dialog.getByRole("textbox", { name: "Reason" }).fill("embedding service is back");
   await dialog.getByRole("button", { name: "Resume 49 runs" }).click();
-  await expect(dialog.getByRole("heading", { name: "Resumed 49" })).toBeVisible();
+  await expect(dialog.getByRole("heading", { name: "Resumed 49 runs" })).toBeVisible();
   for (const id of ids) {
     const { run } = await agent.get<{ run: { status: string } }>(`/runs/${id}`);
     expect(run.status).toBe("ready");
@@ -113,7 +113,7 @@ test("a run with an unknown effect is left out of the many", async ({ admin, age
   const dialog = admin.getByRole("dialog");
   await dialog.getByRole("textbox", { name: "Reason" }).fill("all of them");
   await dialog.getByRole("button", { name: "Resume 2 runs" }).click();
-  await expect(dialog.getByRole("heading", { name: "Resumed 1" })).toBeVisible();
+  await expect(dialog.getByRole("heading", { name: "Resumed 1 run" })).toBeVisible();
   await expect(dialog).toContainText("the effect of charge_card is unknown: look at it");
   expect((await agent.get<{ run: { status: string } }>(`/runs/${id}`)).run.status).toBe("crashed");
 });

@@ -104,7 +104,7 @@ test("“Select all 60” takes all 60, says how far it is and what came of each
   await dialog.getByRole("button", { name: "Resume 60 runs" }).click();
   await expect(dialog.getByRole("status")).toContainText(/^\d+ of 60 done/);
   look();
-  await expect(dialog.getByRole("heading")).toHaveText("Resumed 60");
+  await expect(dialog.getByRole("heading")).toHaveText("Resumed 60 runs");
   await expect(dialog.getByRole("list", { name: "Result for each run" }).getByRole("listitem")).toHaveCount(60);
   await dialog.getByRole("button", { name: "Close" }).click();
   await expect(bar.getByRole("button")).toHaveCount(0);

@@ -110,6 +110,14 @@ test("a decided step looks decided: the card stands where the banner stood, and 
   await expect(card(admin)).toContainText("Stripe shows no charge");
   await expect(card(admin)).toContainText("then resumed the run");
   await expect(card(admin)).toContainText("executed again with a new key");
+  await expect(card(admin)).toContainText("as it was shown · 46 replayed, 1 executed");
+  await expect(admin.locator(".inspector-head")).toContainText("decided: runs again with a new key");
+  const queued = await agent.get<{ step: { idempotency_key: string } }>(`/runs/${id}/steps/47`);
+  await admin.goto(`${server.url}/runs/${id}?step=47&tab=attempts`);
+  await expectLive(admin);
+  const expected = admin.getByRole("table", { name: /^Attempts/ }).getByRole("row", { name: /expected/ });
+  await expect(expected).toContainText("next worker");
+  await expect(expected).toContainText(queued.step.idempotency_key);
   const held = await agent.lease(id);
   await agent.begin(held, { key: "charge-INV-2214", name: "charge_card", kind: "tool", input: { customer: "cus_R91", amount: 124900, currency: "eur" }, effect: { target: "POST stripe /v1/charges" } });
   const after = await agent.get<{ step: { idempotency_key: string; attempts: { idempotency_key: string }[] } }>(`/runs/${id}/steps/47`);
@@ -120,6 +128,23 @@ test("a decided step looks decided: the card stands where the banner stood, and 
   await admin.goto(`${server.url}/runs/${id}?step=47&tab=attempts`);
   await expect(admin.getByRole("table", { name: /^Attempts/ })).toContainText(first!);
   await expect(admin.getByRole("table", { name: /^Attempts/ })).toContainText(second!);
+  await expect(expected).toHaveCount(0);
+});
+
+test("the run's own lines say what an edit changed and which result a resume was given", async ({ admin, agent, server }) => {
+  const id = await payingRun(agent);
+  const patch = [{ op: "replace", path: "/note", value: "after the edit" }];
+  await decide(admin, server, agent, id, { kind: "edit", patch });
+  const { run } = await agent.get<{ run: { snapshot: number } }>(`/runs/${id}`);
+  await decide(admin, server, agent, id, { kind: "resume", choices: [{ kind: "commit", step: 6, result: { id: "ch_3Qk" } }] });
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  const notes = admin.getByRole("list", { name: "Notes" });
+  const edited = notes.getByRole("listitem").filter({ hasText: "edited the state" });
+  await expect(edited).toContainText("/note");
+  await expect(edited).toContainText("after the edit");
+  await expect(edited.getByRole("link", { name: "what it changed" })).toHaveAttribute("href", `/runs/${id}/diff?from=${run.snapshot - 1}&to=${run.snapshot}`);
+  await expect(notes.getByRole("listitem").filter({ hasText: "resumed the run" })).toContainText('step 6: it happened, result {"id":"ch_3Qk"}');
 });
 
 test("a rewind hides nothing: what is not undone stands on the page and in the plan until it is acknowledged", async ({ admin, agent, server }) => {
@@ -191,6 +216,32 @@ test("all notes of a run can be read on its page", async ({ admin, agent, server
   await expect(notes).toContainText("note number 8");
   await notes.getByText(/^All 8/).click();
   for (let n = 1; n <= 8; n++) await expect(notes.getByText(`note number ${n}`).last()).toBeVisible();
+});
+
+test("notes beyond the first page are read on the run's page too", async ({ admin, agent, server }) => {
+  const id = await failedRun(agent);
+  for (let n = 1; n <= 55; n++) await decide(admin, server, agent, id, { kind: "note", text: `note number ${n}.`, if_version: undefined });
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  const notes = admin.getByRole("region", { name: "Notes and decisions" });
+  await notes.getByText("All 50+ notes and decisions").click();
+  await expect(notes.getByText("note number 1.")).toHaveCount(0);
+  await notes.getByRole("button", { name: "Show older ones" }).click();
+  await expect(notes.getByText("note number 1.")).toBeVisible();
+  await expect(notes.getByText("All 55 notes and decisions")).toBeVisible();
+  await expect(notes.getByRole("button", { name: "Show older ones" })).toHaveCount(0);
+  // What is new comes above, and what was read further back stays.
+  await decide(admin, server, agent, id, { kind: "note", text: "one more", if_version: undefined });
+  await expect(notes.getByText("All 56 notes and decisions")).toBeVisible();
+  for (let n = 1; n <= 55; n++) await expect(notes.getByText(`note number ${n}.`).last()).toBeVisible();
+});
+
+test("what was cut from a long value is vouched for by its hash, in the audit log", async ({ admin, agent, server }) => {
+  const id = await payingRun(agent);
+  const choices = [{ kind: "commit", step: 6, result: { text: "x".repeat(2_000) } }];
+  await decide(admin, server, agent, id, { kind: "resume", choices });
+  await admin.goto(`${server.url}/audit?run=${id}`);
+  await expect(admin.getByRole("table", { name: "Audit log" })).toContainText(/x{100}… \(hash [0-9a-f]{12}…\)/);
 });
 
 test("a waiting gate is skipped from the run's page", async ({ admin, agent, server }) => {

@@ -77,7 +77,7 @@ test("a value is traced to the step that wrote it and to what stood there before
   const value = admin.getByRole("group", { name: "This value" });
   await expect(value).toContainText("Written by step 1 · fetch_customer");
   await expect(value).toContainText(`"Ada L."`);
-  await expect(value).toContainText("before that, by the initial state");
+  await expect(value).toContainText("before that, part of the initial state");
   await expectAccessible(admin);
   await admin.getByRole("searchbox", { name: "Search the state" }).fill("pending");
   await admin.keyboard.press("Enter");

@@ -39,6 +39,36 @@ test("elapsed, the lease and what was saved do not move when someone decides", a
   await expect(admin.getByText("No worker is polling for invoice-reconciler")).toBeVisible();
 });
 
+test("a lease that was lost is called so, and an edit does not move when", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "payer", title: "Lost", state: { amount: 1 } });
+  const run = await agent.lease(id, 1_000);
+  await agent.begin(run, { name: "pay", effect: { target: "bank", description: "pay €5" } });
+  await agent.lose(run);
+  await open(admin, server.url);
+  await expect(needs(admin).locator(`[data-run="${id}"]`)).toContainText(/pay €5 may have happened\. Lease lost (now|.+ ago)\./);
+  await open(admin, `${server.url}/runs/${id}`);
+  await expect(admin.getByRole("region", { name: "Crash" })).toContainText("Lease lost between begin and commit.");
+  await expect(admin.getByRole("region", { name: "Crash" })).toContainText("w-7f3a has not been heard from since");
+  const lost = fact(admin, "worker");
+  await expect(lost).toContainText("lease lost");
+  const at = await lost.locator("time").getAttribute("datetime");
+  await decide(agent, admin, server.url, id, { kind: "edit", patch: [{ op: "replace", path: "/amount", value: 2 }] });
+  await open(admin, `${server.url}/runs/${id}`);
+  await expect(lost).toContainText("lease lost");
+  await expect(lost.locator("time")).toHaveAttribute("datetime", at!);
+});
+
+test("an agent that said it failed has lost no lease", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "payer", title: "Said so" });
+  const run = await agent.lease(id);
+  const begun = await agent.begin(run, { name: "pay", effect: { target: "bank", description: "pay €5" }, recovery: "ask" });
+  const error = { kind: "Timeout", message: "no answer" };
+  await agent.post(`/runs/${id}/steps/${begun.seq}/fail`, { epoch: run.epoch, attempt: begun.attempt, error, effect: "unknown" });
+  await agent.die(run);
+  await open(admin, server.url);
+  await expect(needs(admin).locator(`[data-run="${id}"]`)).toContainText(/pay €5 may have happened\. The agent said that it failed (now|.+ ago)\./);
+});
+
 test("after a rewind the page and the plan say the same cost", async ({ admin, agent, server }) => {
   const id = await agent.create({ agent: "collector", title: "Collect" });
   const run = await agent.lease(id);
@@ -110,6 +140,23 @@ test("with several unknown effects the page opens one that is held", async ({ ad
   await expect(admin.getByRole("heading", { name: /pay_first/ })).toBeVisible();
 });
 
+test("what children cost together is at least so much where some are not read, or did not say it", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "parent", title: "Parent of many" });
+  const run = await agent.lease(id);
+  const begun = await agent.begin(run, { name: "delegate" });
+  const child = (n: number) => agent.create({ agent: "child", title: `Child ${n}`, parent: { run: id, seq: begun.seq } });
+  const children = await Promise.all([child(1), child(2)]);
+  const held = await agent.lease(children[0]!);
+  await agent.step(held, { name: "work" }, { usage: { cost_usd: 0.25 } });
+  await agent.finish(held);
+  await open(admin, `${server.url}/runs/${id}`);
+  await expect(admin.getByText("2 child runs · at least $0.25", { exact: true })).toBeVisible();
+  await Promise.all(Array.from({ length: 58 }, (_, n) => child(n + 3)));
+  await open(admin, `${server.url}/runs/${id}`);
+  await admin.getByText(/^at least 50 child runs/).click();
+  await expect(admin.getByRole("list", { name: "Child runs" })).toContainText("+10 more child runs and forks");
+});
+
 test("input, result and children stand on the run's page, and a child that stopped is seen", async ({ admin, agent, server }) => {
   const id = await agent.create({ agent: "parent", title: "Parent", input: { order: "A-1" } });
   const run = await agent.lease(id);
@@ -126,7 +173,7 @@ test("input, result and children stand on the run's page, and a child that stopp
   await admin.getByText("Input and result").click();
   await expect(admin.getByRole("group", { name: "input of the run" })).toContainText("A-1");
   await expect(admin.getByRole("group", { name: "result of the run" })).toContainText("47");
-  await expect(admin.getByText("2 child runs · $0.50 · 1 stopped")).toBeVisible();
+  await expect(admin.getByText("2 child runs · $0.50 · 1 crashed or failed")).toBeVisible();
   const children = admin.getByRole("list", { name: "Child runs" });
   await expect(children.getByRole("link", { name: "Second child" })).toBeVisible();
   await expect(children).toContainText("Failed");

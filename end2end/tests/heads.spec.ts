@@ -40,11 +40,11 @@ test("a noted head of the audit trail is compared with the chain", async ({ admi
   const integrity = admin.getByRole("region", { name: "Integrity" });
   const trail = integrity.locator("dl > div").filter({ hasText: "Audit trail" });
   const [, entry, head] = /at entry (\d+).*?([0-9a-f]{64})/s.exec((await trail.textContent()) ?? "") ?? [];
-  const field = integrity.getByLabel("A head of the audit trail that you noted");
-  const answer = integrity.locator("#compared");
+  const field = integrity.getByLabel("Audit head you saved earlier");
+  const answer = integrity.locator("#compared-audit");
   const compare = async (noted: string) => {
     await field.fill(noted);
-    await integrity.getByRole("button", { name: "Compare" }).click();
+    await integrity.getByRole("button", { name: "Compare audit head" }).click();
   };
   await compare(head!);
   await expect(answer).toHaveText(`The chain contains it at entry ${entry}: nothing up to there was cut or rewritten.`);
@@ -55,6 +55,37 @@ test("a noted head of the audit trail is compared with the chain", async ({ admi
   await compare("not a head");
   await expect(answer).toContainText("NUMBER:HASH");
   await expectAccessible(admin);
+});
+
+test("a noted head of the events is compared with the chain, and claims no more than that it is there", async ({ admin, agent, server }) => {
+  await crashedRun(agent);
+  await admin.goto(`${server.url}/settings`);
+  await expectLive(admin);
+  const integrity = admin.getByRole("region", { name: "Integrity" });
+  const events = integrity.locator("dl > div").filter({ hasText: "at event" });
+  const [, event, head] = /at event ([\d,]+).*?([0-9a-f]{64})/s.exec((await events.textContent()) ?? "") ?? [];
+  const answer = integrity.locator("#compared-event");
+  const compare = async (noted: string) => {
+    await integrity.getByLabel("Event head you saved earlier").fill(noted);
+    await integrity.getByRole("button", { name: "Compare event head" }).click();
+  };
+  const there = `The chain contains it at event ${event!.replaceAll(",", "")}: it was not cut before there. “Verify everything” checks each event.`;
+  await compare(head!);
+  await expect(answer).toHaveText(there);
+  await compare(`${event!.replaceAll(",", "")}:${"0".repeat(64)}`);
+  await expect(answer).toHaveText("The chain does not contain it: events were cut or rewritten, or it is another store's head.");
+  await expectAccessible(admin);
+});
+
+test("the hash of a state is copied in full", async ({ admin, agent, server, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const id = await crashedRun(agent);
+  await admin.goto(`${server.url}/runs/${id}?step=3&tab=state`);
+  await expectLive(admin);
+  const stands = admin.locator("p").filter({ hasText: /^snapshot / });
+  const short = /hash ([0-9a-f]{16})…/.exec((await stands.textContent()) ?? "")?.[1];
+  await stands.getByRole("button", { name: "Copy the full hash" }).click();
+  await expect.poll(() => admin.evaluate(() => navigator.clipboard.readText())).toMatch(new RegExp(`^${short}[0-9a-f]{48}$`));
 });
 
 test("a head is in the chain no longer where the chain was rewritten", async ({ admin, agent, server, consoleErrors }) => {
@@ -73,8 +104,8 @@ test("a head is in the chain no longer where the chain was rewritten", async ({ 
   await damage(admin, server, [reason]);
   await admin.goto(`${server.url}/settings`);
   await expectLive(admin);
-  await integrity.getByLabel("A head of the audit trail that you noted").fill(`${entry}:${head}`);
-  await integrity.getByRole("button", { name: "Compare" }).click();
-  await expect(integrity.locator("#compared")).toContainText("entries were rewritten");
+  await integrity.getByLabel("Audit head you saved earlier").fill(`${entry}:${head}`);
+  await integrity.getByRole("button", { name: "Compare audit head" }).click();
+  await expect(integrity.locator("#compared-audit")).toContainText("entries were rewritten");
   consoleErrors.length = 0; // what is damaged is refused elsewhere on the page
 });

@@ -254,7 +254,7 @@ onWorkingDay("the palette finds pages, runs and actions", async ({ admin, agent,
   await expectLive(admin);
   await admin.getByRole("searchbox", { name: "Search runs" }).focus();
   await admin.keyboard.press("Control+k");
-  const palette = admin.getByRole("dialog", { name: "Go to or do" });
+  const palette = admin.getByRole("dialog", { name: "Command palette" });
   await expect(palette).toBeVisible();
   await expect(palette.getByRole("option", { name: "Inbox" })).toBeVisible();
   await expectAccessible(admin);

@@ -1,7 +1,7 @@
 // 390 px and a thumb: what broke comes first, and everything that decides can be reached and pressed.
 import { devices } from "@playwright/test";
 
-import { crashedRun, waitingRun, workingDay } from "../support/sample.ts";
+import { crashedRun, failedRun, waitingRun, workingDay } from "../support/sample.ts";
 import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
 
 const { viewport: _, defaultBrowserType: __, ...touch } = devices["iPhone 13"];
@@ -58,15 +58,34 @@ test("nothing is wider than the screen, also with many links", async ({ admin, a
 test("what is pressed is 44 px high", async ({ admin, agent, server }) => {
   const { crashed } = await workingDay(agent);
   const waiting = await waitingRun(agent);
-  for (const path of ["/", "/inbox", `/runs/${crashed}`, `/runs/${crashed}?ask=resume`, `/runs/${waiting}`]) {
+  const pages = ["/", "/inbox", "/settings", "/audit", `/runs/${crashed}`, `/runs/${crashed}?ask=resume`, `/runs/${waiting}`, `/runs/${crashed}/edit`];
+  for (const path of pages) {
     await admin.goto(server.url + path);
     await expectLive(admin);
+    if (path === "/settings") {
+      // A link that is shown once stands in a field with a button of its own.
+      await admin.getByLabel("Name of the person").fill("vera");
+      await admin.getByRole("button", { name: "Add person" }).tap();
+      await expect(admin.locator(".copy").getByRole("button")).toBeVisible();
+    }
     const small = await admin.evaluate(() => {
       const scope = document.querySelector("dialog:modal") ?? document;
-      return [...scope.querySelectorAll("a.button, button, summary, .tab, .segment, .filter, .needs-link, .inbox-link, .menu-item, .zoom a")]
-        .filter((it) => it.checkVisibility({ visibilityProperty: true }) && !it.closest(".timeline-svg, .copy, .hidden, details:not([open]) > :not(summary)"))
-        .filter((it) => it.getBoundingClientRect().height > 0 && it.getBoundingClientRect().height < 43.5)
-        .map((it) => `${it.className || it.tagName}: ${it.textContent?.trim()} ${Math.round(it.getBoundingClientRect().height)}`);
+      const targets = [
+        "a.button, button, summary, .tab, .segment, .filter, .needs-link, .inbox-link, .menu-item, .zoom a",
+        "input:not([type=hidden]), select, textarea, .step-row, .run-title",
+      ];
+      /** What a thumb hits: a box is pressed by its label, a row by its link. */
+      const hit = (it: Element) => {
+        const label = it.matches("[type=checkbox], [type=radio]") ? it.closest("label") : null;
+        const around = (label ?? it).getBoundingClientRect();
+        // A title's link may be taller than its line: what lies around it leads there too.
+        const below = getComputedStyle(it, "::after");
+        return below.position === "absolute" && below.content !== "none" ? Math.max(around.height, parseFloat(below.height) || 0) : around.height;
+      };
+      return [...scope.querySelectorAll(targets.join(", "))]
+        .filter((it) => it.checkVisibility({ visibilityProperty: true }) && !it.closest(".timeline-svg, .hidden, .is-hidden, .cm-editor, details:not([open]) > :not(summary)"))
+        .filter((it) => hit(it) > 0 && hit(it) < 43.5)
+        .map((it) => `${it.className || it.tagName}: ${it.textContent?.trim()} ${Math.round(hit(it))}`);
     });
     expect(small, path).toEqual([]);
   }
@@ -77,11 +96,21 @@ test("a card says which effect is unknown, and leads to what may be done", async
   await admin.goto(server.url);
   await expectLive(admin);
   const card = admin.getByRole("region", { name: /^Needs you/ }).locator(`[data-run="${id}"]`);
-  await expect(card).toContainText(/charge €1,249\.00 to cus_R91 may have happened\. Lease lost (now|.+ ago)\./);
-  await expect(card.getByRole("link", { name: "Look" })).toBeVisible();
+  await expect(card).toContainText(/charge €1,249\.00 to cus_R91 may have happened\. The worker released the run (now|.+ ago)\./);
+  await expect(card.getByRole("link", { name: "Decide" })).toBeVisible();
   await card.getByRole("link", { name: "Review & resume" }).tap();
   await expect(admin.getByRole("dialog")).toBeVisible();
   await expect(admin).toHaveURL(`${server.url}/runs/${id}?ask=resume`);
+});
+
+test("a failed card says how often it was tried, and with which error", async ({ admin, agent, server }) => {
+  const id = await failedRun(agent);
+  await admin.goto(server.url);
+  await expectLive(admin);
+  const card = admin.getByRole("region", { name: /^Needs you/ }).locator(`[data-run="${id}"]`);
+  await expect(card).toContainText("Failed at 9 · copy_table", { ignoreCase: true });
+  await expect(card.locator(".run-about")).toHaveText("1 attempt · “disk quota exceeded on db-eu-2”");
+  await expect(card.locator(".run-about")).toBeVisible();
 });
 
 test("a gate that only needs approval is approved from its card, with a reason", async ({ admin, agent, server }) => {

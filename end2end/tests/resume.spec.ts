@@ -301,7 +301,7 @@ test("the plan is accessible in both themes, as a page and above the run, wide a
       for (const path of [`/runs/${id}/resume`, `/runs/${id}?ask=resume`, `/runs/${id}?step=47&ask=fork`, `/runs/${id}?ask=cancel`]) {
         await admin.goto(server.url + path);
         await expectLive(admin);
-        await expect(admin.getByText(/Reading/)).toHaveCount(0);
+        await expect(admin.getByText(/^Loading/)).toHaveCount(0);
         await expectAccessible(admin, colorScheme);
         const over = await admin.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         expect(over, `no sideways scrolling at ${width} px on ${path}`).toBeLessThanOrEqual(0);

@@ -9,8 +9,9 @@ test("a crashed effect says what is known and what is not", async ({ admin, agen
   await expect(admin.getByText("Crashed mid-flight at step 47")).toBeVisible();
   const crash = admin.getByRole("region", { name: "Crash" });
   await expect(crash).toContainText(
-    "Lease lost between begin and commit. The effect may have happened, not happened, or still be under way.",
+    "The worker released the run between begin and commit. The effect may have happened, not happened, or still be under way.",
   );
+  await expect(crash).toContainText("w-7f3a released the run");
   await expect(crash).toContainText("charge €1,249.00 to cus_R91");
   await expect(crash).toContainText(`${id}:47`);
   await expect(crash).toContainText("Recovery rule 'ask': a person must decide");

@@ -106,12 +106,12 @@ onWorkingDay("keys find, walk and open runs", async ({ admin, server }) => {
 
 onWorkingDay("one cause of several crashes is one line", async ({ admin }) => {
   const group = needs(admin).getByRole("row", { name: "3 runs" });
-  await expect(group).toContainText("one cause: embed_query · lease lost");
-  await expect(group).toContainText("no effects; safe to retry together");
+  await expect(group).toContainText("Same reason: embed_query, released by the worker");
+  await expect(group).toContainText("No unknown effects. You can resume them together.");
   await group.getByRole("link").first().click();
   await expect(list(admin).getByRole("row")).toHaveCount(4);
   await expect(list(admin).getByRole("row", { name: /Ticket \d/ })).toHaveCount(3);
-  await expect(admin.getByText("3 runs, one cause")).toBeVisible();
+  await expect(admin.getByText("3 runs stopped for this reason")).toBeVisible();
   await admin.reload();
   await expect(list(admin).getByRole("row")).toHaveCount(4);
 });
@@ -128,7 +128,7 @@ test("runs of one cause with an effect unknown say so, and stand apart", async (
   const groups = needs(admin).getByRole("row", { name: /runs payer/ });
   await expect(groups).toHaveCount(2);
   await expect(groups.first()).toContainText("effects unknown: look at each");
-  await expect(groups.last()).toContainText("no effects; safe to retry together");
+  await expect(groups.last()).toContainText("No unknown effects. You can resume them together.");
   await groups.first().getByRole("link").first().click();
   await expect(list(admin).getByRole("row", { name: /With effect/ })).toHaveCount(3);
   await expect(list(admin).getByRole("row", { name: /Without/ })).toHaveCount(0);
@@ -219,10 +219,10 @@ test("rows are picked by mouse and keyboard, and stopped together with a reason"
   await expect(dialog, "a reason is asked for").toBeVisible();
   await dialog.getByRole("textbox", { name: "Reason" }).fill("made by mistake");
   await dialog.getByRole("button", { name: "Cancel 3 runs" }).click();
-  await admin.getByRole("dialog", { name: "Asked 3 to stop" }).getByRole("button", { name: "Close" }).click();
+  await admin.getByRole("dialog", { name: "Cancelled 2 runs, cancel requested for 1 run" }).getByRole("button", { name: "Close" }).click();
   await expect(row(admin, "Old one")).toContainText("cancelled");
   await expect(row(admin, "Old two")).toContainText("not started");
-  await expect(row(admin, "Live one")).toContainText("cancel asked");
+  await expect(row(admin, "Live one")).toContainText("cancel requested");
   await expect(bar.getByRole("button")).toHaveCount(0);
   await agent.die(live);
   await expect(row(admin, "Live one")).toContainText("cancelled");

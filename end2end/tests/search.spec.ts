@@ -9,7 +9,7 @@ test("a status is found by its word on the page, and an unknown one says which t
   await expectLive(admin);
   const search = admin.getByRole("searchbox", { name: "Search runs" });
   const list = admin.getByRole("table", { name: "Runs", exact: true });
-  for (const word of ["released", "ready"]) {
+  for (const word of ["released", "ready", "queued"]) {
     await search.fill(`status:${word}`);
     await search.press("Enter");
     await expect(list.getByRole("link", { name: "Draft RFP response" })).toBeVisible();
@@ -18,6 +18,22 @@ test("a status is found by its word on the page, and an unknown one says which t
   await search.fill("status:broken");
   await search.press("Enter");
   await expect(admin.getByRole("note")).toContainText("There is no status “broken”. It can be pending, running,");
+  await expect(admin.getByRole("note")).toContainText("queued");
+  await search.fill("label:team");
+  await search.press("Enter");
+  await expect(admin.getByRole("note")).toContainText("A label is found by its key and value: label:team:billing.");
+  await admin.goto(`${server.url}/?status=broken`);
+  await expect(admin.getByRole("note")).toContainText("There is no status “broken”. It can be pending, running,");
+});
+
+test("what cannot be found among a run's steps is told what is possible", async ({ admin, agent, server }) => {
+  const id = await crashedRun(agent);
+  await admin.goto(`${server.url}/runs/${id}`);
+  await expectLive(admin);
+  const find = admin.getByRole("searchbox", { name: "Find steps" });
+  await find.fill("status:broken");
+  await find.press("Enter");
+  await expect(admin.getByRole("note")).toContainText("There is no step status “broken”. It can be pending, running, committed,");
 });
 
 test("a short id, as the page shows it, opens the run", async ({ admin, agent, server }) => {

@@ -23,7 +23,7 @@ const pill = (page: Page) => page.locator(".run-head .pill");
 const card = (page: Page) => page.getByRole("region", { name: "Decision", exact: true });
 const crash = (page: Page) => page.getByRole("region", { name: "Crash" });
 const heading = (page: Page, text: string | RegExp) => page.getByRole("heading", { name: text });
-const option = (page: Page, name: string | RegExp) => page.getByRole("dialog", { name: "Go to or do" }).getByRole("option", { name });
+const option = (page: Page, name: string | RegExp) => page.getByRole("dialog", { name: "Command palette" }).getByRole("option", { name });
 
 /** Goes to a run by the palette, whatever place it has in the list. */
 async function openByPalette(hands: Hands, text: string, name: RegExp): Promise<void> {

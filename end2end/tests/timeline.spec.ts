@@ -164,6 +164,39 @@ test("an hour at a gate is a thin mark, and steps of milliseconds keep their wid
   await expect(waited).toHaveCount(1);
 });
 
+test("with idle time shown, zoom keeps the selected step in the middle, not the idle gap", async ({ admin, agent, server }) => {
+  const id = await agent.create({ agent: "researcher", title: "With two gaps" });
+  const steps = () => agent.get<{ steps: Recorded[] }>(`/runs/${id}/steps`).then((it) => it.steps);
+  const since = async () => Date.now() - Date.parse((await steps()).at(-1)!.ended_at);
+  // The second gap is longer, so that the step between them is not in the middle of the whole.
+  for (const [n, gap] of [1_500, 3_000, 0].entries()) {
+    const run = await agent.lease(id);
+    await agent.step(run, { key: `work-${n}`, name: `work_${n + 1}` });
+    await (gap > 0 ? agent.die(run) : agent.finish(run));
+    await expect.poll(since, { timeout: 30_000 }).toBeGreaterThan(gap);
+  }
+  await admin.goto(`${server.url}/runs/${id}?step=2`);
+  await expectLive(admin);
+  const timeline = admin.getByRole("region", { name: "Timeline" });
+  await timeline.getByRole("link", { name: "show idle" }).click();
+  await expect(timeline.getByRole("link", { name: "hide idle" })).toBeVisible();
+  const recorded = await steps();
+  const all = ms(recorded[0]!.begun_at, recorded[2]!.ended_at);
+  const middle = (Date.parse(recorded[1]!.begun_at) + Date.parse(recorded[1]!.ended_at)) / 2;
+  expect(Math.abs(middle - Date.parse(recorded[0]!.begun_at) - all / 2), "it is not in the middle by itself").toBeGreaterThan(all / 12);
+  for (const times of [2, 4]) {
+    const nearer = timeline.getByRole("link", { name: "Zoom in" });
+    const way = (await nearer.getAttribute("href"))!;
+    await nearer.click();
+    // The next step goes from the picture that this one led to.
+    await expect(nearer).not.toHaveAttribute("href", way);
+    const shown = new URL(admin.url()).searchParams;
+    const [from, to] = [Number(shown.get("from")) / 1_000, Number(shown.get("to")) / 1_000];
+    expect(to - from).toBeLessThan((1.1 * all) / times);
+    expect(Math.abs((from + to) / 2 - middle), `zoomed in ${times} times`).toBeLessThan(all / 50);
+  }
+});
+
 test("of many parallel steps those under way are drawn, and child runs get a line each", async ({ admin, agent, server }) => {
   const id = await agent.create({ agent: "researcher", title: "Parent" });
   const run = await agent.lease(id);

@@ -7,7 +7,7 @@ use crate::domain::{
     RunId,
     nouns::{
         integrity::{Verified, Verifying},
-        noted::Compared,
+        noted::{Chain, Compared},
     },
 };
 
@@ -39,13 +39,13 @@ pub async fn verifying() -> Result<Option<Verifying>, AppError> {
     Ok(super::store()?.verifying())
 }
 
-door!(CompareAuditHead: Needs(Read));
-/// Whether the audit trail has a head that was noted down.
-#[server(CompareAuditHead, endpoint = "integrity/compare", input = Json, output = Json)]
-pub async fn compare_audit_head(noted: String) -> Result<Compared, AppError> {
+door!(CompareHead: Needs(Read));
+/// Whether the chain of events or the audit trail has a head that was noted down.
+#[server(CompareHead, endpoint = "integrity/compare", input = Json, output = Json)]
+pub async fn compare_head(chain: Chain, noted: String) -> Result<Compared, AppError> {
     use crate::domain::Problem;
-    super::authorise::<CompareAuditHead>()?;
+    super::authorise::<CompareHead>()?;
     let noted = noted.parse();
     let noted = noted.map_err(|why: &str| Problem::invalid("noted", why))?;
-    Ok(super::store()?.compare_audit_head(noted).await?)
+    Ok(super::store()?.compare_head(chain, noted).await?)
 }

@@ -45,7 +45,14 @@ pub async fn one(run: RunId, seq: Option<i64>) -> Result<AsOf<Option<StepSheet>>
             None => store.opens_at(&run).await?,
         };
         Ok(match seq {
-            Some(seq) => Some(StepSheet::of(store.step(&run, seq).await?)),
+            Some(seq) => {
+                let mut step = StepSheet::of(store.step(&run, seq).await?);
+                let epoch = step.by_worker().map(|it| it.epoch);
+                if let Some(epoch) = epoch {
+                    step.lease_end = store.lease_end(&run, epoch).await?;
+                }
+                Some(step)
+            }
             None => None,
         })
     })

@@ -72,6 +72,9 @@ async fn newest(source: &Source, mut query: AuditQuery, limit: usize) -> Result<
     Ok(())
 }
 
+/// Letters of a line: an excerpt, what it is of, and its hash.
+const LINE: usize = 1_000;
+
 fn tell_entry(entry: &AuditEntry) {
     let who = &entry.detail["who"];
     // Several tokens may have one name: the id, as `token list` shows it, says which one it was.
@@ -96,7 +99,7 @@ fn tell_entry(entry: &AuditEntry) {
         entry.action
     );
     for line in audit_words::said(entry) {
-        say!("    {}", clip(&line, 400));
+        say!("    {}", clip(&line, LINE));
     }
     if let Some(reason) = &entry.reason {
         say!("    “{}”", clip(reason, 400));

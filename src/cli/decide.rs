@@ -44,7 +44,7 @@ pub struct RetryArgs {
     /// The step's number [default: the one step that waits for a decision]
     step: Option<i64>,
 
-    /// I checked: it did not happen. The provider sees a new idempotency key
+    /// I checked: it did not happen, and nothing is still under way. The provider sees a new idempotency key
     #[arg(long)]
     new_key: bool,
 

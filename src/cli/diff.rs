@@ -162,12 +162,13 @@ fn line(out: &mut impl Write, paint: &Paint, row: &Row) -> std::io::Result<()> {
         }
     }
     match &row.body {
-        Body::Open { list: true, count } => write!(out, "[ {count} items")?,
+        Body::Open { list: true, count } => write!(out, "[ {}", words::several(*count, "item"))?,
         Body::Open { list: false, .. } => write!(out, "{{")?,
         Body::Close { list } => write!(out, "{}", if *list { "]" } else { "}" })?,
         Body::Fold { count, list, .. } => {
-            let what = if *list { "items" } else { "keys" };
-            write!(out, "{count} unchanged {what}")?;
+            let what = if *list { "item" } else { "key" };
+            let unchanged = format!("unchanged {what}");
+            write!(out, "{}", words::several(*count, &unchanged))?;
         }
         Body::Value {
             pieces, clipped, ..

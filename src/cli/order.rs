@@ -94,7 +94,7 @@ fn told(answer: &DecideAnswer, undecided: &[String]) {
         (_, Some(signal)) => format!("its worker is asked to {signal} between two steps"),
         (RunStatus::Ready, _) => "queued: waiting for a worker".into(),
         (status, _) if resumable(status).is_ok() => match undecided {
-            [] => format!("{status}; `step47 resume {}` lets it go on", run.id),
+            [] => format!("{status}; run `step47 resume {}` to resume it", run.id),
             [step] => format!(
                 "{status}: step {step} waits for a decision; `step47 plan {}` shows it",
                 run.id

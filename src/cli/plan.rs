@@ -48,7 +48,7 @@ fn print(plan: &Plan) {
         .cost_usd
         .map_or("—".into(), |cost| format!("${cost:.2}"));
     say!(
-        "{} replayed · {} to decide · {} expected · not paid again: {cost}, {:.0} s\n",
+        "{} replayed · {} to decide · {} announced · not paid again: {cost}, {:.0} s\n",
         plan.count(PlanAction::Replay),
         plan.count(PlanAction::Decide),
         plan.count(PlanAction::Expected),
@@ -92,7 +92,7 @@ fn print(plan: &Plan) {
         (n, _) => say!("{n} workers are polling for it"),
     }
     if let Some(why) = &plan.refused {
-        say!("not to be resumed: {why}");
+        say!("cannot be resumed now: {why}");
     }
     say!("plan {}", plan.hash);
 }
@@ -117,7 +117,7 @@ fn line(lines: &[PlanStep]) {
     };
     say!(
         "{at:>13}  {:<9} {:<24} {}",
-        first.action.as_str(),
+        word(first.action),
         clean(name),
         clean(&first.why)
     );
@@ -156,12 +156,20 @@ fn line(lines: &[PlanStep]) {
     }
 }
 
+/// What the plan's page calls it.
+fn word(action: PlanAction) -> &'static str {
+    match action {
+        PlanAction::Expected => "announced",
+        action => action.as_str(),
+    }
+}
+
 fn gap(changed: &Changed) -> String {
     let known = |was: &Option<String>| was.clone().unwrap_or("—".into());
     match changed {
         Changed::Version { was, now } => {
             format!(
-                "code {} → last worker seen offers {}",
+                "agent version {}; the last worker seen runs {}",
                 clean(&known(was)),
                 clean(now)
             )

@@ -56,7 +56,7 @@ fn one_step(detail: &StepDetail) {
         "{} {}  {}",
         step.seq,
         clean(&step.name),
-        words::step_stands(step)
+        words::detail_stands(detail)
     );
     if let Some(effect) = &step.effect {
         say!("  effect     {}", clean(&effect.target));

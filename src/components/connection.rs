@@ -34,7 +34,7 @@ pub fn ConnectionState(connection: Signal<Connection>) -> impl IntoView {
         Connection::Paused => (
             "connection",
             "paused",
-            "A hidden tab does not update; it catches up when looked at",
+            "Updates pause while this tab is hidden and catch up when you return",
         ),
         Connection::Lost => (
             "connection is-lost",

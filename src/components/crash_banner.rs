@@ -6,20 +6,22 @@ use super::{excerpt::ExcerptBlock, time::At};
 use crate::domain::{
     Attempt, Outcome, Recovery, Time,
     nouns::run::OnCrash,
-    views::sheet::{RunSheet, StepSheet},
+    rules::lease::LeaseEnd,
+    views::{
+        sheet::{RunSheet, StepSheet},
+        words,
+    },
 };
 
 #[component]
 pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
-    // A result that an operator gave is an attempt too; the banner is about what a worker did.
-    let by_worker = |it: &&Attempt| it.outcome != Outcome::Given;
-    let attempt = step.detail.attempts.iter().rfind(by_worker).cloned();
+    let attempt = step.by_worker().cloned();
     let said_failed = attempt
         .as_ref()
         .is_some_and(|it| it.outcome == Outcome::Failed);
     let headline = match said_failed {
         true => "The agent says that it failed, and does not know whether the effect happened.",
-        false => "Lease lost between begin and commit.",
+        false => words::lease_ended_mid_flight(step.lease_end),
     };
     let effect = match &step.detail.step.effect {
         Some(effect) => {
@@ -66,7 +68,7 @@ pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
                     false => view! { <dt>"held because"</dt><dd>{held_because(&step, &run)}</dd> }.into_any(),
                 }}</div>
                 <div><dt>"lease ended"</dt><dd>{time(ended)}</dd></div>
-                <div><dt>"worker"</dt><dd><bdi>{worker_since(attempt.as_ref())}</bdi></dd></div>
+                <div><dt>"worker"</dt><dd><bdi>{worker_since(attempt.as_ref(), step.lease_end)}</bdi></dd></div>
                 <div><dt>"last progress"</dt><dd class="mono"><bdi>{progress}</bdi></dd></div>
             </dl>
         </section>
@@ -99,9 +101,12 @@ fn last_progress(step: &StepSheet) -> String {
     }
 }
 
-fn worker_since(attempt: Option<&Attempt>) -> String {
+fn worker_since(attempt: Option<&Attempt>, lease_end: Option<LeaseEnd>) -> String {
     match attempt {
         Some(it) if it.evidence.is_some() => format!("{} sent its result late", it.worker),
+        Some(it) if lease_end == Some(LeaseEnd::Release) => {
+            format!("{} released the run", it.worker)
+        }
         Some(it) => format!("{} has not been heard from since", it.worker),
         None => "—".into(),
     }
@@ -112,10 +117,28 @@ fn held_because(step: &StepSheet, run: &RunSheet) -> String {
     match rule {
         Recovery::Ask => "Recovery rule 'ask': a person must decide".into(),
         _ if run.on_crash == OnCrash::Hold => "this run is held after every crash".into(),
-        _ if run.recoveries > run.max_recoveries => {
-            format!("{} recoveries are used up", run.max_recoveries)
-        }
-        Recovery::Retry => "not held: safe to run again".into(),
-        Recovery::Check => "not held: the agent will look whether it happened".into(),
+        _ if run.recoveries > run.max_recoveries => used_up(run.max_recoveries),
+        Recovery::Retry => "Not held: it is safe to run again".into(),
+        Recovery::Check => "Not held: the agent will check whether it happened".into(),
+    }
+}
+
+/// Every recovery that the run is allowed was made.
+fn used_up(allowed: i64) -> String {
+    match allowed {
+        0 => "No recovery is allowed".into(),
+        1 => "The 1 allowed recovery is used up".into(),
+        n => format!("The {} allowed recoveries are used up", words::number(n)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_recovery_is_spoken_of_as_one() {
+        assert_eq!(used_up(1), "The 1 allowed recovery is used up");
+        assert_eq!(used_up(3), "The 3 allowed recoveries are used up");
     }
 }

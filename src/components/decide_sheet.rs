@@ -9,7 +9,7 @@ use crate::{
         DecisionKind, Run,
         rules::{offer::Standing, plan::LeftBehind},
         views::words,
-        wire::protocol::Decide,
+        wire::protocol::{Decide, DecideAnswer},
     },
 };
 
@@ -43,8 +43,8 @@ fn consequence(kind: DecisionKind, run: &Run) -> String {
         DecisionKind::Cancel => "The run ends here, for good: it cannot be resumed, only forked. Nothing that it did outside is undone.".into(),
         DecisionKind::Note => "Everyone who opens this run sees the note. It changes nothing.".into(),
         DecisionKind::Pin => "Retention keeps all states of this run from now on.".into(),
-        DecisionKind::Claim => "Others see that you are on it. It keeps nobody from deciding, and ends by itself after 15 minutes.".into(),
-        DecisionKind::Acknowledge => format!("The run stays {} and leaves “Needs you”. What was not undone is no longer named on its page.", run.status),
+        DecisionKind::Claim => "Others see that you are on it. Others can still decide. It ends after 15 minutes.".into(),
+        DecisionKind::Acknowledge => format!("The run stays {} and leaves “Needs you”. “Not undone” disappears from its page.", run.status),
         DecisionKind::Skip => "The step is not executed. The agent goes on with null as its result.".into(),
         DecisionKind::Approve => "The agent goes on, told that it was approved.".into(),
         DecisionKind::Reject => "The agent goes on, told that it was rejected.".into(),
@@ -159,11 +159,13 @@ pub fn DecideSheet(
     .into_any()
 }
 
-/// What the page says once it is done.
-pub fn said(kind: DecisionKind) -> String {
-    let mut words = words::decided(kind).to_owned();
-    if let Some(first) = words.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    words
+/// What the page says once it is done: a run that a worker holds was only asked to stop.
+pub fn said(answer: &DecideAnswer) -> String {
+    let asked = answer.run.run.signal.is_some();
+    words::capital(match (answer.decision.kind, asked) {
+        (DecisionKind::Pause, false) => "paused".into(),
+        (DecisionKind::Cancel, true) => "cancel requested".into(),
+        (DecisionKind::Claim, _) => "you are on it".into(),
+        (kind, _) => words::decided(kind).into(),
+    })
 }

@@ -7,7 +7,10 @@ use crate::domain::{
     DecisionKind,
     nouns::step::Step,
     rules::decision::{Chosen, Decision, Gist, NamedStep},
-    views::{sheet::StepSheet, words},
+    views::{
+        sheet::{Ahead, StepSheet},
+        words,
+    },
 };
 
 /// Cards that stand open on a step; the others are folded.
@@ -15,19 +18,23 @@ const OPEN: usize = 2;
 
 /// All decisions about a step, the newest on top.
 #[component]
-pub fn StepDecisions(step: StepSheet) -> impl IntoView {
+pub fn StepDecisions(
+    step: StepSheet,
+    /// What the next worker does, while the run waits for one.
+    ahead: Option<Ahead>,
+) -> impl IntoView {
     let it = step.detail.step;
     let mut all = step.detail.decisions;
     let rest = all.split_off(all.len().min(OPEN));
     let (newest, of) = (all.first().map(|it| it.id), it.clone());
     let one = move |decision: Decision| {
         let current = newest == Some(decision.id);
-        view! { <StepCard decision step=of.clone() current/> }
+        view! { <StepCard decision step=of.clone() current ahead/> }
     };
     let more = rest.len();
     let other = it;
     let old = move |decision: Decision| {
-        view! { <StepCard decision step=other.clone() current=false/> }
+        view! { <StepCard decision step=other.clone() current=false ahead=None/> }
     };
     view! {
         {all.into_iter().map(one).collect_view()}
@@ -47,6 +54,7 @@ fn StepCard(
     step: Step,
     /// Nothing was decided about the step after it.
     current: bool,
+    ahead: Option<Ahead>,
 ) -> impl IntoView {
     let seq = step.seq;
     let chosen = decision.chosen_for(seq).cloned();
@@ -54,8 +62,8 @@ fn StepCard(
     let resumed = decision.kind == DecisionKind::Resume && chosen.is_some();
     let name = step.name.clone();
     // A retry is no longer ahead once a worker has begun the step again.
-    let ahead = |it: &&Chosen| current && (it.kind != DecisionKind::Retry || step.decided());
-    let then = chosen.as_ref().filter(ahead).map(|it| it.then(&name));
+    let to_come = |it: &&Chosen| current && (it.kind != DecisionKind::Retry || step.decided());
+    let then = chosen.as_ref().filter(to_come).map(|it| it.then(&name));
     let new_key = chosen.as_ref().is_some_and(|it| it.new_key) && current;
     let key = new_key.then(|| step.idempotency_key.clone());
     let result = chosen.as_ref().and_then(|it| it.result.clone());
@@ -63,9 +71,12 @@ fn StepCard(
         .change
         .clone()
         .or(chosen.and_then(|it| it.change.clone()));
+    // Until a worker takes the run, it stands as the resume left it.
+    let counts = ahead.filter(|_| current && resumed);
+    let counts = counts.map(|it| format!(" · {}", it.in_words()));
     let plan = decision.plan.filter(|_| resumed).map(|hash| {
         let short: String = hash.to_string().chars().take(8).collect();
-        view! { <div><dt>"plan"</dt><dd><span class="mono">{short}"…"</span>" "<CopyHash hash=hash.to_string()/>" as it was shown"</dd></div> }
+        view! { <div><dt>"plan"</dt><dd><span class="mono">{short}"…"</span>" "<CopyHash hash=hash.to_string()/>" as it was shown"{counts}</dd></div> }
     });
     let reason = decision.reason.clone();
     let named = |it: &NamedStep| format!("{} {}", words::number(it.step), it.name);

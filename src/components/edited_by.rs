@@ -11,7 +11,7 @@ use crate::domain::{DecisionKind, RunId, rules::decision::EditMark};
 #[component]
 pub fn EditedBy(edit: EditMark, run: RunId) -> impl IntoView {
     let what = match edit.kind {
-        DecisionKind::Rewind => "State taken back by ",
+        DecisionKind::Rewind => "State rewound by ",
         _ => "State edited by ",
     };
     let href = format!(

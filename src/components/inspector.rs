@@ -111,7 +111,10 @@ pub fn Inspector(
         // A decision about the step stands in place of the banner. A superseded step keeps it.
         it.shows_crash().then(|| view! { <CrashBanner step run/> })
     };
-    let decided = move || step.get().map(|step| view! { <StepDecisions step/> });
+    let decided = move || {
+        let ahead = run.get().and_then(|it| it.after.ahead);
+        step.get().map(|step| view! { <StepDecisions step ahead/> })
+    };
     let titles = Memo::new(move |_| {
         step.with(|step| {
             step.as_ref()
@@ -173,12 +176,12 @@ pub fn Inspector(
 
 #[component]
 fn Head(step: StepSheet) -> impl IntoView {
+    let said = words::detail_stands(&step.detail);
     let it = step.detail.step;
     let tone = match it.decided() {
         true => Shape::Edited.tone(),
         false => Shape::from(it.stood()).tone(),
     };
-    let said = words::step_stands(&it);
     let links = step.detail.links.into_iter().filter(|link| link.is_web());
     let links = links.map(|link| {
         view! { <a class="trace" href=link.url rel="external noreferrer noopener" target="_blank"><bdi>{link.label}</bdi>" ↗"</a> }

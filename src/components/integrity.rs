@@ -23,7 +23,7 @@ pub fn IntegrityFacts(integrity: Integrity) -> impl IntoView {
                 <dd>
                     <p>"Head " <span class="mono">{short(&head)}"…"</span> " at event " {words::number(integrity.event)}" "<CopyHash hash=head.clone()/></p>
                     <p class="mono dim head-hash">{head}</p>
-                    <p class="dim">"Every event is chained to the one before it. Compare this head with one you noted earlier or exported."</p>
+                    <p class="dim">"Every event is chained to the one before it. Note this head down elsewhere, or compare it with one you noted or exported earlier: below."</p>
                 </dd>
             </div>
             <div>

@@ -65,8 +65,9 @@ pub fn NeedsYouSection(
 
 #[component]
 fn CauseRow(cause: Cause, href: String) -> impl IntoView {
+    let how = cause.how().to_owned();
     let alike = cause.alike;
-    let (how, effects) = (alike.how().to_owned(), alike.effects());
+    let effects = alike.effects();
     let tone = match alike.effects_unknown {
         true => "cell-now tone-crashed",
         false => "cell-now",
@@ -86,7 +87,7 @@ fn CauseRow(cause: Cause, href: String) -> impl IntoView {
                 <a class="run-title" href=href.clone() data-row="">{runs}</a>
                 " " <bdi class="dim">{alike.agent}{version}</bdi>
             </td>
-            <td class="cell-strip" role="cell">"one cause: " <b><bdi>{alike.step}</bdi>" · "<bdi>{how}</bdi></b></td>
+            <td class="cell-strip" role="cell">"Same reason: " <b><bdi>{alike.step}</bdi>", "<bdi>{how}</bdi></b></td>
             <td class=tone role="cell">{effects}</td>
             <td class="cell-figure cell-activity" role="cell"><Ago at=cause.newest/></td>
             <td class="cell-figure cell-elapsed" role="cell"></td>

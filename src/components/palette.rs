@@ -110,7 +110,7 @@ pub fn Palette(
         }
     };
     view! {
-        <dialog node_ref=dialog id="palette" class="sheet palette" aria-label="Go to or do">
+        <dialog node_ref=dialog id="palette" class="sheet palette" aria-label="Command palette">
             <input type="text" class="input" role="combobox" aria-label="Page, action or run" aria-expanded="true" autocomplete="off"
                 aria-controls="palette-list" aria-activedescendant=move || format!("palette-{}", at.get())
                 placeholder="A page, an action, or a run by title, agent or id" spellcheck="false" maxlength="200"
@@ -119,7 +119,7 @@ pub fn Palette(
             <ul id="palette-list" role="listbox" aria-label="Found">
                 {move || entries.get().into_iter().enumerate().map(option).collect_view()}
             </ul>
-            <p class="dim" role="status">{move || entries.with(Vec::is_empty).then_some("Nothing fits.")}</p>
+            <p class="dim" role="status">{move || entries.with(Vec::is_empty).then_some("No matches.")}</p>
         </dialog>
     }
     .into_any()

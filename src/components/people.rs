@@ -90,7 +90,7 @@ pub fn Tokens(tokens: Vec<Token>, #[prop(into)] on_change: Callback<Change>) -> 
                 <td role="cell">{token.role.as_str()}</td>
                 <td role="cell" class="cell-since">
                     "since " <Moment at=token.created_at/>
-                    {token.owner.map(|owner| view! { " · of " <bdi>{owner}</bdi> })}
+                    {token.owner.map(|owner| view! { " · belongs to " <bdi>{owner}</bdi> })}
                     {token.expires_at.map(|at| view! { " · ends " <Moment at/> })}
                     {token.used_at.map(|at| view! { " · last used " <Moment at/> })}
                     " · " <span class="mono">{token.id}</span>

@@ -42,17 +42,9 @@ pub fn RewindForkSheet(
             (0, false) => None,
             (0, true) => Some("a reason is missing".to_owned()),
             (n, reason) => {
-                let effects = if n == 1 {
-                    "1 effect is".into()
-                } else {
-                    format!("{n} effects are")
-                };
-                let and = if reason {
-                    ", and a reason is missing"
-                } else {
-                    ""
-                };
-                Some(format!("{effects} not accepted{and}"))
+                let effects = words::several(n as i64, "more effect");
+                let and = if reason { " and give a reason" } else { "" };
+                Some(format!("Tick {effects}{and} to continue"))
             }
         }
     });
@@ -134,7 +126,7 @@ pub fn RewindForkSheet(
             </header>
             {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
             {match nothing {
-                true => view! { <p class="plan-row">"No effects after this point."</p> }.into_any(),
+                true => view! { <p class="plan-row">"No effects need your consent."</p> }.into_any(),
                 false => view! {
                     <p class="plan-row"><b class="tone-crashed">"Not undone. Tick each that may happen again:"</b></p>
                     <fieldset class="left-behind">

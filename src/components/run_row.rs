@@ -91,10 +91,15 @@ pub fn RunRow(
 /// What a card says below its title.
 fn said(about: About) -> AnyView {
     match about.what {
-        Matter::Effect { may, ended } => {
-            let lost = ended.map(|at| view! { " Lease lost "<Ago at/>"." });
-            view! { <span class="run-about on-card"><bdi>{may}</bdi>" may have happened."{lost}</span> }
+        Matter::Effect { may, ended, by } => {
+            let ended = ended.map(|at| view! { " "{words::attempt_ended(by)}" "<Ago at/>"." });
+            view! { <span class="run-about on-card"><bdi>{may}</bdi>" may have happened."{ended}</span> }
                 .into_any()
+        }
+        Matter::Failure { tries, error } => {
+            let tries = words::several(tries, "attempt");
+            let error = error.map(|it| view! { " · “"<bdi>{it}</bdi>"”" });
+            view! { <span class="run-about on-card">{tries}{error}</span> }.into_any()
         }
         Matter::Question { title, .. } => {
             view! { <span class="run-about on-card"><bdi>{title}</bdi></span> }.into_any()
@@ -119,10 +124,10 @@ fn on_card(run: &Run, about: About, may: bool) -> Option<AnyView> {
             )
         }
         Matter::Effect { .. } if matches!(run.status, RunStatus::Crashed | RunStatus::Paused) => {
-            let (look, resume) = (format!("/runs/{id}"), format!("/runs/{id}?ask=resume"));
+            let (decide, resume) = (format!("/runs/{id}"), format!("/runs/{id}?ask=resume"));
             Some(
                 view! {
-                    <a class="button on-card" href=look>"Look"</a>
+                    <a class="button on-card" href=decide>"Decide"</a>
                     <a class="button primary on-card" href=resume>"Review & resume"</a>
                 }
                 .into_any(),

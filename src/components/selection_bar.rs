@@ -1,6 +1,6 @@
 //! What can be done with the picked runs: copy, open, pause, cancel. The dialog says what will happen before it does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use leptos::{html, prelude::*, web_sys};
 
@@ -44,6 +44,12 @@ pub fn SelectionBar(
     let picked = selection.picked();
     let toasts = expect_context::<Toasts>();
     let kind = RwSignal::new(DecisionKind::Pause);
+    // Runs that a worker held when the order was given: they stop at their next step boundary.
+    let live = RwSignal::new(BTreeSet::new());
+    let order = Callback::new(move |ordered: Ordered| {
+        live.set(picked.with_untracked(held));
+        order.run(ordered);
+    });
     let dialog = NodeRef::<html::Dialog>::new();
     let ask = move |what: DecisionKind| {
         kind.set(what);
@@ -72,7 +78,7 @@ pub fn SelectionBar(
         </div>
         <dialog node_ref=dialog class="sheet" aria-labelledby="order-title" on:close=move |_| on_close.run(())>
             {move || match outcome.get() {
-                Some(outcome) => view! { <Outcome kind=kind.get_untracked() outcome/> }.into_any(),
+                Some(outcome) => view! { <Outcome kind=kind.get_untracked() outcome live=live.get_untracked()/> }.into_any(),
                 None => view! { <Order picked kind order progress unknown/> }.into_any(),
             }}
         </dialog>
@@ -165,29 +171,29 @@ fn close_dialog() {
 
 /// What came of it, run by run.
 #[component]
-fn Outcome(kind: DecisionKind, outcome: Vec<Decided>) -> impl IntoView {
-    let done = outcome.iter().filter(|it| it.refused.is_none()).count();
+fn Outcome(
+    kind: DecisionKind,
+    outcome: Vec<Decided>,
+    /// Those that a worker held: it is asked, and stops later.
+    live: BTreeSet<RunId>,
+) -> impl IntoView {
+    let asked = move |it: &Decided| kind != DecisionKind::Resume && live.contains(&it.run);
+    let done = outcome.iter().filter(|it| it.refused.is_none());
+    let (later, now): (Vec<_>, Vec<_>) = done.partition(|it| asked(it));
+    let title = came_of_it(kind, now.len(), later.len());
+    let done = now.len() + later.len();
     let all = outcome.len();
-    let done_to_it = match kind {
-        DecisionKind::Resume => "resumed",
-        DecisionKind::Pause => "asked to pause",
-        _ => "asked to stop",
-    };
     // What was refused comes first: that is what is left to do.
     let (refused, accepted): (Vec<_>, Vec<_>) =
         outcome.into_iter().partition(|it| it.refused.is_some());
     let each = refused.into_iter().chain(accepted).map(|it| {
         let class = if it.refused.is_some() { "tone-crashed" } else { "dim" };
+        let done_to_it = past(kind, asked(&it));
         let said = it.refused.unwrap_or_else(|| done_to_it.to_owned());
         let href = format!("/runs/{}", it.run);
         view! { <li><a href=href><code>{it.run.short().to_owned()}</code></a>": "<bdi class=class>{said}</bdi></li> }
     });
     let left = (all > done).then(|| format!(", {} refused", all - done));
-    let title = match kind {
-        DecisionKind::Pause => format!("Asked {done} to pause"),
-        DecisionKind::Resume => format!("Resumed {done}"),
-        _ => format!("Asked {done} to stop"),
-    };
     view! {
         <h2 id="order-title">{title}{left}</h2>
         <ul class="sheet-text order-results" tabindex="0" aria-label="Result for each run">{each.collect_view()}</ul>
@@ -196,6 +202,34 @@ fn Outcome(kind: DecisionKind, outcome: Vec<Decided>) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+fn held(picked: &BTreeMap<RunId, Picked>) -> BTreeSet<RunId> {
+    let live = picked.iter().filter(|(_, it)| it.live);
+    live.map(|(id, _)| id.clone()).collect()
+}
+
+/// What was done to a run; one that a worker holds was only asked.
+fn past(kind: DecisionKind, asked: bool) -> &'static str {
+    match (kind, asked) {
+        (DecisionKind::Resume, _) => "resumed",
+        (DecisionKind::Pause, false) => "paused",
+        (DecisionKind::Pause, true) => "pause requested",
+        (_, false) => "cancelled",
+        (_, true) => "cancel requested",
+    }
+}
+
+/// "Cancelled 2 runs, cancel requested for 1 run"
+fn came_of_it(kind: DecisionKind, now: usize, later: usize) -> String {
+    let runs = |n: usize| words::several(n as i64, "run");
+    let did = format!("{} {}", past(kind, false), runs(now));
+    let asked = format!("{} for {}", past(kind, true), runs(later));
+    words::capital(match (now, later) {
+        (_, 0) => did,
+        (0, _) => asked,
+        _ => format!("{did}, {asked}"),
+    })
 }
 
 /// "Cancel 3 runs"
@@ -277,12 +311,12 @@ fn offered(kind: DecisionKind, it: &Picked) -> bool {
 fn resumed(fits: usize, all: usize) -> String {
     let rest = match all - fits {
         0 => String::new(),
-        1 => " 1 is neither crashed, failed nor paused, and stays as it is.".to_owned(),
-        n => format!(" {n} are neither crashed, failed nor paused, and stay as they are."),
+        1 => " 1 run cannot be resumed and is left unchanged.".to_owned(),
+        n => format!(" {n} runs cannot be resumed and are left unchanged."),
     };
-    let each = if fits == 1 { "The one" } else { "Each" };
+    let each = if fits == 1 { "The" } else { "Each" };
     format!(
-        "{each} whose effects are known goes on by its own plan: a step that stopped is tried again with the same key. \
+        "{each} run with known effects resumes by its own plan: a step that stopped is tried again with the same key. \
          A run with an unknown effect is left for you to look at.{rest}"
     )
 }
@@ -342,6 +376,15 @@ mod tests {
             "2 stop at their next step boundary, 1 stops at once. Nothing that they did outside is undone. \
              1 has an unknown effect: it may have happened."
         );
+        assert_eq!(
+            came_of_it(DecisionKind::Cancel, 1, 2),
+            "Cancelled 1 run, cancel requested for 2 runs"
+        );
+        assert_eq!(
+            came_of_it(DecisionKind::Cancel, 0, 3),
+            "Cancel requested for 3 runs"
+        );
+        assert_eq!(came_of_it(DecisionKind::Pause, 2, 0), "Paused 2 runs");
         let two = picked(&[(RunStatus::Paused, false), (RunStatus::Done, false)]);
         assert_eq!(
             consequences(DecisionKind::Pause, &two),
@@ -350,7 +393,7 @@ mod tests {
         assert_eq!(heading(DecisionKind::Resume, 3), "Resume 3 runs");
         let said = consequences(DecisionKind::Resume, &three);
         assert!(
-            said.contains("2 are neither crashed, failed nor paused"),
+            said.contains("2 runs cannot be resumed and are left unchanged."),
             "{said}"
         );
     }

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 pub fn Skeleton(#[prop(default = 4)] rows: u8) -> impl IntoView {
     let row = |_| view! { <div class="skeleton-row"></div> };
     view! {
-        <div class="skeleton" role="status" aria-label="Reading">{(0..rows).map(row).collect_view()}</div>
+        <div class="skeleton" role="status" aria-label="Loading">{(0..rows).map(row).collect_view()}</div>
     }
     .into_any()
 }

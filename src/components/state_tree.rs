@@ -83,13 +83,13 @@ pub fn branch_row(branch: Branch, stand: Stand, look: Look, whole: bool) -> AnyV
     };
     let facts = match branch.kind {
         Type::Object => format!(
-            "{} keys · {}",
-            words::number(branch.count),
+            "{} · {}",
+            words::several(branch.count, "key"),
             words::size(branch.bytes)
         ),
         Type::List => format!(
-            "{} items · {}",
-            words::number(branch.count),
+            "{} · {}",
+            words::several(branch.count, "item"),
             words::size(branch.bytes)
         ),
         kind => format!("{} · {}", kind.as_str(), words::size(branch.bytes)),

@@ -66,22 +66,22 @@ pub fn value_facts(stand: Stand, path: String, bytes: i64, look: Look) -> AnyVie
 
 fn writes(blame: Blame, look: Look) -> AnyView {
     let line = move |(i, write): (usize, Write)| {
+        let initial = write.seq.is_none() && write.snapshot == 0;
         let by = match (write.seq, write.name) {
             (Some(seq), name) => {
                 let name = name.unwrap_or_default();
                 let text = format!("step {} · {name}", words::number(seq));
                 view! { <a href=look.step.run(seq)><bdi>{text}</bdi></a> }.into_any()
             }
-            (None, _) if write.snapshot == 0 => {
-                view! { <span>"the initial state"</span> }.into_any()
-            }
+            (None, _) if initial => view! { <span>"the initial state"</span> }.into_any(),
             (None, _) if write.by_hand => view! { <span>"an edit by hand"</span> }.into_any(),
             (None, _) => view! { <span>"a checkpoint between steps"</span> }.into_any(),
         };
-        let said = if i == 0 {
-            "Written by "
-        } else {
-            "before that, by "
+        let said = match (i, initial) {
+            (0, true) => "Part of ",
+            (0, false) => "Written by ",
+            (_, true) => "before that, part of ",
+            (_, false) => "before that, by ",
         };
         view! {
             <li>

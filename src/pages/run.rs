@@ -146,6 +146,11 @@ fn RunBody(id: RunId, read: Read, url: Memo<RunUrl>) -> impl IntoView {
             .with(|it| it.as_ref().map(|it| it.children.clone()))
             .unwrap_or_default()
     });
+    let children_more = Signal::derive(move || {
+        timeline
+            .with(|it| it.as_ref().map(|it| it.children_more))
+            .unwrap_or_default()
+    });
     let left = Signal::derive(move || {
         sheet
             .with(|it| it.as_ref().map(|it| it.after.not_undone.clone()))
@@ -167,7 +172,7 @@ fn RunBody(id: RunId, read: Read, url: Memo<RunUrl>) -> impl IntoView {
         <NotUndone left run=id.clone() acknowledge/>
         <Notes run read/>
         <RunContent sheet/>
-        <ChildRuns runs=children/>
+        <ChildRuns runs=children more=children_more/>
         <Asked id=id.clone() url read sheet run selected question/>
         <TimelineView timeline run selected listed href=timeline_href on_go/>
         <div class="run-columns">

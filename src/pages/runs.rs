@@ -35,7 +35,7 @@ use crate::{
         sidebar::Sidebar,
     },
     domain::{
-        Action, AsOf, RunId, RunQuery, RunStatus,
+        Action, AsOf, RunId,
         rules::needs::{Alike, NeedsYou},
         views::words,
         wire::protocol::RunPage,
@@ -76,7 +76,7 @@ pub fn RunsPage() -> impl IntoView {
                     <Transition>
                         <Chips filter size=Signal::derive(move || size.get().and_then(Result::ok).flatten())/>
                     </Transition>
-                    {move || filter.with(|it| it.q.as_deref().and_then(RunQuery::unknown_status).map(no_such_status))}
+                    {move || filter.with(Filter::hint).map(|said| view! { <p class="group-bar" role="note"><bdi>{said}</bdi></p> })}
                     <Transition fallback=Loading>
                         {move || on_top().then(|| needs.get().map(|answer| needs_view(answer, board, needs, selection)))}
                     </Transition>
@@ -147,10 +147,18 @@ fn Chips(
                 <div class="chips">
                     <ul>{chips.into_iter().map(chip).collect_view()}</ul>
                     <a href="/">"Clear"</a>
-                    {move || size.get().map(|n| view! { <p>{words::count(n)} " runs, one cause"</p> })}
+                    {move || size.get().map(|n| view! { <p>{stopped_alike(n)}</p> })}
                 </div>
             }
         })
+    }
+}
+
+/// "3 runs stopped for this reason"
+fn stopped_alike(n: i64) -> String {
+    match n {
+        1 => "1 run stopped for this reason".to_owned(),
+        n => format!("{} runs stopped for this reason", words::count(n)),
     }
 }
 
@@ -254,7 +262,7 @@ fn list_view(
             on_show=Callback::new(move |()| read.refetch())
             selection
         />
-        {searched.then(|| view! { <p class="searched">"None among the newest runs. The search goes on with older ones."</p> })}
+        {searched.then(|| view! { <p class="searched">"No matches among the newest runs. Searching older ones."</p> })}
         {(empty && !searched).then(|| view! { <Nothing filtered=!filter.is_all()/> })}
         <nav class="pager" aria-label="Pages of the list">
             {newest.map(|href| view! { <a class="button" href=href>"Newest runs"</a> })}
@@ -265,22 +273,12 @@ fn list_view(
 }
 
 /// An unknown status in the URL finds nothing: the page says which statuses there are.
-fn no_such_status(word: &str) -> AnyView {
-    let known: Vec<_> = RunStatus::ALL.iter().map(|it| it.as_str()).collect();
-    view! {
-        <p class="group-bar" role="note">
-            "There is no status “"<bdi>{word.to_owned()}</bdi>"”. It can be "{known.join(", ")}"."
-        </p>
-    }
-    .into_any()
-}
-
 #[component]
 fn Nothing(filtered: bool) -> impl IntoView {
     if filtered {
         view! {
             <Notice title="No matching runs">
-                <p>"Search finds words of titles, ids, step names and errors by their beginning, and step keys; " <code>"status:"</code> ", " <code>"agent:"</code> ", " <code>"label:key:value"</code> ", " <code>"key:"</code> " and " <code>"worker:"</code> " narrow it."</p>
+                <p>"Search matches the start of words in titles, ids, step names and errors, and step keys. Narrow it with " <code>"status:"</code> ", " <code>"agent:"</code> ", " <code>"label:key:value"</code> ", " <code>"key:"</code> " and " <code>"worker:"</code> "."</p>
                 <p><a class="button" href="/">"Show all runs"</a></p>
             </Notice>
         }

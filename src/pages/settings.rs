@@ -134,7 +134,8 @@ pub fn SettingsPage() -> impl IntoView {
                     <h2 id="integrity">"Integrity"</h2>
                     <div class="setting-body">
                         <Transition fallback=|| view! { <Skeleton rows=2/> }>{integrity}</Transition>
-                        <CompareHead/>
+                        <CompareHead chain=Chain::Events/>
+                        <CompareHead chain=Chain::Audit/>
                         <Transition><VerifyEverything/></Transition>
                     </div>
                 </section>

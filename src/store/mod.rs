@@ -10,6 +10,7 @@ pub mod commands;
 mod content;
 mod decisions;
 mod driver;
+mod ended_leases;
 pub mod engine;
 pub mod error;
 pub mod follow;

@@ -24,13 +24,17 @@ impl Store {
         Ok(Some(number).filter(|_| there == Some(head)))
     }
 
-    /// Whether the audit trail has this head, and holds up to it.
-    pub async fn compare_audit_head(&self, noted: Noted) -> Result<Compared, Problem> {
-        let found = self.noted_at(Chain::Audit, noted).await;
+    /// Whether the chain has this head. The audit trail is also held against its hashes up to there; events are many, and
+    /// a verification of everything does that.
+    pub async fn compare_head(&self, chain: Chain, noted: Noted) -> Result<Compared, Problem> {
+        let found = self.noted_at(chain, noted).await;
         let Some(entry) = found.map_err(Error::problem)? else {
             return Ok(Compared::Lacks);
         };
-        let broken = self.verify_audit().await?.damaged;
+        let broken = match chain {
+            Chain::Audit => self.verify_audit().await?.damaged,
+            Chain::Events => None,
+        };
         Ok(match broken.filter(|it| *it <= entry) {
             Some(entry) => Compared::Broken { entry },
             None => Compared::Has { entry },

@@ -16,7 +16,7 @@ use crate::domain::{
         lease::LeaseEnd,
         plan::{LeftBehind, Saved, left_behind},
     },
-    views::sheet::Aftermath,
+    views::sheet::{Aftermath, Ahead},
 };
 
 /// Rewinds that are looked at, and effects that are named.
@@ -48,9 +48,11 @@ impl Store {
             let back = back.filter(|it| !taken(it.at));
             // With a damaged row the saved steps cannot be counted: none are claimed.
             let read = sound(Read::of(&mut *conn, &run, now, false).await)?;
-            let saved = read.map(|read| read.plan(&run, None, Saved::default()).saved);
+            let plan = read.map(|read| read.plan(&run, None, Saved::default()));
+            let queued = plan.as_ref().filter(|_| run.status == RunStatus::Ready);
             Ok(Aftermath {
-                saved,
+                ahead: queued.map(Ahead::of),
+                saved: plan.map(|plan| plan.saved),
                 lease_ended: lease.as_ref().and_then(ended),
                 rewound_to: back.and_then(|it| it.step),
                 not_undone: not_undone(&mut *conn, &run, now).await?,

@@ -75,7 +75,7 @@ fn opened(row: &Row, list: bool, count: i64) -> AnyView {
         .clone()
         .map(|label| view! { {name(Some(label))}": " });
     let bracket = match list {
-        true => format!("[ … {} items", words::number(count)),
+        true => format!("[ … {}", words::several(count, "item")),
         false => "{".to_owned(),
     };
     view! { <span>{label}{bracket}</span> }.into_any()

@@ -12,6 +12,18 @@ use crate::{
 
 #[component]
 pub fn Attempts(step: StepSheet) -> impl IntoView {
+    let expected = step.detail.expected().map(|it| {
+        view! {
+            <tr class="tone-edited">
+                <td class="cell-figure">{it.attempt}</td>
+                <td>"expected"</td>
+                <td>"next worker"</td>
+                <td></td><td></td><td></td><td></td>
+                <td class="attempt-error"><bdi class="mono">{it.idempotency_key}</bdi></td>
+                <td class="attempt-error">{it.new_key.then_some("a new key")}</td>
+            </tr>
+        }
+    });
     let row = |attempt: Attempt| {
         let span = Span {
             from: attempt.begun_at,
@@ -50,7 +62,10 @@ pub fn Attempts(step: StepSheet) -> impl IntoView {
                         <th scope="col">"Duration"</th><th scope="col">"Idempotency key"</th><th scope="col">"Error"</th>
                     </tr>
                 </thead>
-                <tbody>{step.detail.attempts.into_iter().map(row).collect_view()}</tbody>
+                <tbody>
+                    {step.detail.attempts.into_iter().map(row).collect_view()}
+                    {expected}
+                </tbody>
             </table>
         </div>
         <ExcerptBlock title="stack of the newest error" excerpt=step.stack/>

@@ -52,7 +52,7 @@ pub fn Call(
         <ExcerptBlock title="input" excerpt=step.input/>
         <ExcerptBlock title="result" excerpt=step.result/>
         <ExcerptBlock title="last partial result" excerpt=step.partial/>
-        <ExcerptBlock title="result that came too late" excerpt=evidence/>
+        <ExcerptBlock title="late result" excerpt=evidence/>
         {references}
         {nothing.then(|| view! { <p class="dim">"The agent recorded neither input nor result."</p> })}
         <p class="dim">"key " <bdi class="mono">{detail.step.key.to_string()}</bdi></p>

@@ -27,9 +27,7 @@ pub fn DiffTab(sheet: DiffSheet, step: StepSheet, look: Look) -> impl IntoView {
             None
         }
         (true, ..) => None,
-        (false, 0, _) => Some(format!(
-            "Step {seq} committed no state, and none before it did."
-        )),
+        (false, 0, _) => Some(format!("No step up to {seq} changed the state.")),
         (false, _, StepStatus::Committed) => Some(format!(
             "Step {seq} left the state as it was. This is the last change before it."
         )),

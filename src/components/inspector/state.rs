@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::{
     components::{
+        copy_hash::CopyHash,
         edited_by::EditedBy,
         look::{Look, Stand, Wanted},
         state_tree::branches,
@@ -83,6 +84,8 @@ pub fn StateTab(run: RunId, state: StateView, step: StepSheet, look: Look) -> im
     let compare = format!("/runs/{run}/diff?to={}", state.snapshot);
     let edit = state.edit.clone();
     let tagged = tagged(state.tags);
+    let hash = state.hash.to_string();
+    let short: String = hash.chars().take(16).collect();
     view! {
         {edit.map(|edit| view! { <EditedBy edit run=run.clone()/> })}
         <p class="dim">{said}</p>
@@ -96,7 +99,7 @@ pub fn StateTab(run: RunId, state: StateView, step: StepSheet, look: Look) -> im
         <div class="state-tree">{body}</div>
         <p class="dim">
             "snapshot "<b class="mono">{state.snapshot}</b>{tagged}" · "<At at=state.created_at/>
-            " · hash "<bdi class="mono">{state.hash.to_string().chars().take(16).collect::<String>()}</bdi>
+            " · hash "<bdi class="mono">{short}"…"</bdi>" "<CopyHash hash=hash/>
         </p>
     }
     .into_any()

@@ -88,7 +88,7 @@ pub fn Choices(
         false => {
             let again = match step.status {
                 StepStatus::Failed => "one more attempt, with the same key",
-                _ => "it is safe to run again, as the agent's author says",
+                _ => "the agent's author says it is safe to run again",
             };
             vec![
                 option(1, Way::SameKey, "Run it again".into_any(), again.into_any()),
@@ -178,8 +178,8 @@ fn Window(effect: EffectAhead) -> impl IntoView {
             let window = hours(ms);
             view! { "the agent's author says "<bdi>{effect.target}</bdi>" deduplicates for "{window}": until "<Moment at=ends/> }.into_any()
         }
-        (Some(_), _, Some(ends)) => view! { <span class="tone-crashed">"window over since "<Moment at=ends/>": it may happen twice"</span> }.into_any(),
-        _ => view! { <span class="tone-crashed">"no dedupe window is declared: it may happen twice"</span> }.into_any(),
+        (Some(_), _, Some(ends)) => view! { <span class="tone-crashed">"the provider stopped recognising this key at "<Moment at=ends/>": it may happen twice"</span> }.into_any(),
+        _ => view! { <span class="tone-crashed">"nobody stated how long the provider recognises this key: it may happen twice"</span> }.into_any(),
     }
 }
 

@@ -116,7 +116,7 @@ fn Gap(gap: Vec<Changed>) -> impl IntoView {
         .iter()
         .filter_map(|it| match it {
             Changed::Version { was, now } => Some(format!(
-                "agent {} → last worker seen offers {now}",
+                "Agent version {}; the last worker seen runs {now}",
                 known(was)
             )),
             Changed::Model { was, now } => Some(format!("model {} → {now}", known(was))),
@@ -278,7 +278,7 @@ fn Expected(expected: Vec<PlanStep>, range: String) -> impl IntoView {
         <div class="plan-row" role="listitem">
             <span class="plan-seq">{range}</span>
             <span class="plan-mark"><Glyph shape=Shape::Pending/></span>
-            <span class="plan-what">"expected"</span>
+            <span class="plan-what">"announced"</span>
             <span class="plan-detail"><bdi>{names.join(", ")}</bdi></span>
             <span class="plan-detail"><bdi>{effects}</bdi></span>
         </div>

@@ -203,7 +203,10 @@ impl Picture {
             self.labels.push(Label {
                 x: 0.0,
                 y: top + CHILD_HEIGHT * taken - 3.0,
-                text: format!("+{} child runs", words::count(more)),
+                text: match more {
+                    1 => "+1 child run".to_owned(),
+                    more => format!("+{} child runs", words::count(more)),
+                },
                 said: None,
                 class: "label-dim",
                 anchor: "start",

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::domain::tree::hash::Hash;
 
 /// The two chains of a store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Chain {
     Events,
     Audit,
@@ -33,11 +34,11 @@ impl std::str::FromStr for Noted {
     }
 }
 
-/// What came of comparing a noted head of the audit trail with the chain.
+/// What came of comparing a noted head with its chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Compared {
-    /// The chain has it at this entry.
+    /// The chain has it at this entry, or event.
     Has {
         entry: i64,
     },
@@ -53,16 +54,24 @@ impl Compared {
         matches!(self, Self::Has { .. })
     }
 
-    pub fn in_words(self) -> String {
-        match self {
-            Self::Has { entry } => format!(
+    pub fn in_words(self, chain: Chain) -> String {
+        match (self, chain) {
+            (Self::Has { entry }, Chain::Audit) => format!(
                 "The chain contains it at entry {entry}: nothing up to there was cut or rewritten."
             ),
-            Self::Lacks => {
+            // Events are many: what holds each of them against its hash is a verification of everything.
+            (Self::Has { entry: event }, Chain::Events) => format!(
+                "The chain contains it at event {event}: it was not cut before there. “Verify everything” checks each event."
+            ),
+            (Self::Lacks, Chain::Audit) => {
                 "The chain does not contain it: entries were cut or rewritten, or it is another store's head."
                     .into()
             }
-            Self::Broken { entry } => format!(
+            (Self::Lacks, Chain::Events) => {
+                "The chain does not contain it: events were cut or rewritten, or it is another store's head."
+                    .into()
+            }
+            (Self::Broken { entry }, _) => format!(
                 "The chain contains it, but entry {entry} does not match the entry before it: entries were rewritten."
             ),
         }

@@ -222,3 +222,28 @@ pub struct StepDetail {
     /// The newest log lines over all attempts, oldest first.
     pub log: Vec<LogLine>,
 }
+
+/// The attempt that someone ordered and no worker has begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpectedAttempt {
+    pub attempt: i64,
+    /// The provider sees another key than at the attempt before.
+    pub new_key: bool,
+    pub idempotency_key: String,
+}
+
+impl StepDetail {
+    /// What the next worker will try, where someone has ordered that.
+    pub fn expected(&self) -> Option<ExpectedAttempt> {
+        let last = self.attempts.last()?;
+        let key = &self.step.idempotency_key;
+        // Attempts from before they kept their keys say nothing: no new key is claimed then.
+        let used = self.attempts.iter().rev();
+        let used = used.filter_map(|it| it.idempotency_key.as_ref()).next();
+        self.step.decided().then(|| ExpectedAttempt {
+            attempt: last.attempt + 1,
+            new_key: used.is_some_and(|used| used != key),
+            idempotency_key: key.clone(),
+        })
+    }
+}

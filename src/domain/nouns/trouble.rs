@@ -64,7 +64,7 @@ impl Trouble {
                 "The store is read-only: nothing can be saved now. Saving resumes by itself when the store can be written again."
             }
             Self::Io => {
-                "The store's disk does not take writes: nothing can be saved now. The server's log says more."
+                "The store's disk cannot be written to: nothing can be saved now. The server's log says more."
             }
             Self::FileGone => {
                 "The store's file was moved, deleted or replaced: nothing can be saved now. Put it back, or restart the server."

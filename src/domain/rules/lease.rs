@@ -21,6 +21,13 @@ crate::domain::nouns::status::words!(LeaseEnd {
     Release = "release", Finish = "finish", Expiry = "expiry", Takeover = "takeover",
 });
 
+impl LeaseEnd {
+    /// The store ended it; its worker did not let go.
+    pub fn lost(self) -> bool {
+        matches!(self, Self::Expiry | Self::Takeover)
+    }
+}
+
 /// What is known of a run at the moment its lease ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AtEnd<'a> {

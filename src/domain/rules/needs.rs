@@ -10,6 +10,7 @@ use crate::domain::{
         status::{RunStatus, StepStatus},
         time::Time,
     },
+    rules::lease::LeaseEnd,
     tree::hash::Hash,
     wire::query::RunQuery,
 };
@@ -40,10 +41,34 @@ pub struct About {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Matter {
-    /// This may have happened; where a lease was lost, it was then.
-    Effect { may: String, ended: Option<Time> },
+    /// This may have happened; the attempt ended then, and in this way.
+    Effect {
+        may: String,
+        ended: Option<Time>,
+        #[serde(default, skip_serializing_if = "EndedBy::is_unknown")]
+        by: EndedBy,
+    },
     /// A question; a plain one is answered by yes or no.
     Question { title: String, plain: bool },
+    /// It failed after so many attempts, with these words where the agent gave any.
+    Failure { tries: i64, error: Option<String> },
+}
+
+/// What ended the attempt that nobody knows the effect of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum EndedBy {
+    /// Nothing sound says it.
+    #[default]
+    Unknown,
+    /// The agent said that it failed, and does not know whether the effect happened.
+    Agent,
+    Lease(LeaseEnd),
+}
+
+impl EndedBy {
+    fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
 }
 
 impl About {
@@ -54,6 +79,7 @@ impl About {
                 && match self.what {
                     Matter::Effect { .. } => run.effects_unknown,
                     Matter::Question { .. } => at.status == StepStatus::Waiting,
+                    Matter::Failure { .. } => run.status == RunStatus::Failed,
                 }
         };
         run.at.as_ref().is_some_and(stands)
@@ -70,6 +96,24 @@ pub struct Cause {
     pub newest: Time,
     /// What they cost together; absent if unknown for any of them.
     pub cost_usd: Option<f64>,
+    /// How the leases of runs that crashed ended, where all ended alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_end: Option<LeaseEnd>,
+}
+
+impl Cause {
+    /// "lease lost", "released by the worker", or the error by its kind.
+    pub fn how(&self) -> &str {
+        match (&self.alike.error, self.alike.status) {
+            (Some(kind), _) => kind,
+            (None, RunStatus::Crashed) => match self.lease_end {
+                Some(end) if end.lost() => "lease lost",
+                Some(LeaseEnd::Release) => "released by the worker",
+                _ => "crashed mid-flight",
+            },
+            (None, _) => "failed",
+        }
+    }
 }
 
 /// What makes runs alike.
@@ -79,7 +123,7 @@ pub struct Alike {
     pub code_version: Option<String>,
     pub status: RunStatus,
     pub step: String,
-    /// None: the lease was lost.
+    /// None: a lease ended with the step in flight.
     pub error: Option<String>,
     pub effects_unknown: bool,
 }
@@ -139,20 +183,11 @@ impl Alike {
         Hash::of(&parts).to_string()[..32].to_owned()
     }
 
-    /// "lease lost", or the error by its kind.
-    pub fn how(&self) -> &str {
-        match (&self.error, self.status) {
-            (Some(kind), _) => kind,
-            (None, RunStatus::Crashed) => "lease lost",
-            (None, _) => "failed",
-        }
-    }
-
     /// What may be done about all of them, as far as effects go.
     pub fn effects(&self) -> &'static str {
         match (self.effects_unknown, self.status) {
             (true, _) => "effects unknown: look at each",
-            (false, RunStatus::Crashed) => "no effects; safe to retry together",
+            (false, RunStatus::Crashed) => "No unknown effects. You can resume them together.",
             (false, _) => "no effects unknown",
         }
     }
@@ -216,6 +251,16 @@ mod tests {
         assert!(question.holds(&run));
         run.at.as_mut().unwrap().seq = 5;
         assert!(!question.holds(&run), "another step");
+        let failure = About {
+            seq: 5,
+            what: Matter::Failure {
+                tries: 3,
+                error: None,
+            },
+        };
+        assert!(!failure.holds(&run), "it waits");
+        run.status = RunStatus::Failed;
+        assert!(failure.holds(&run));
     }
 
     #[test]
@@ -224,10 +269,30 @@ mod tests {
     }
 
     #[test]
+    fn a_cause_says_that_a_lease_was_lost_only_where_it_was() {
+        let how = |lease_end| {
+            let cause = Cause {
+                alike: Alike::of(&stopped(RunStatus::Crashed)).unwrap(),
+                runs: 3,
+                newest: Time(0),
+                cost_usd: None,
+                lease_end,
+            };
+            cause.how().to_owned()
+        };
+        assert_eq!(how(Some(LeaseEnd::Expiry)), "lease lost");
+        assert_eq!(how(Some(LeaseEnd::Takeover)), "lease lost");
+        assert_eq!(how(Some(LeaseEnd::Release)), "released by the worker");
+        assert_eq!(how(None), "crashed mid-flight");
+    }
+
+    #[test]
     fn a_cause_says_what_is_known_about_effects() {
         let alike = Alike::of(&stopped(RunStatus::Crashed)).unwrap();
-        assert_eq!(alike.how(), "lease lost");
-        assert_eq!(alike.effects(), "no effects; safe to retry together");
+        assert_eq!(
+            alike.effects(),
+            "No unknown effects. You can resume them together."
+        );
         let unknown = Alike {
             effects_unknown: true,
             ..alike

@@ -19,7 +19,7 @@ pub fn said(entry: &AuditEntry) -> Vec<String> {
         let mut line = format!("step {}: {}", words::number(it.step), it.in_words());
         for (name, gist) in [("result", &it.result), ("change", &it.change)] {
             if let Some(gist) = gist {
-                line.push_str(&format!(", {name} {}", gist.said()));
+                line.push_str(&format!(", {name} {}", gist.vouched()));
             }
         }
         lines.push(line);
@@ -29,7 +29,7 @@ pub fn said(entry: &AuditEntry) -> Vec<String> {
         lines.push(format!("and {more} more steps"));
     }
     let change: Option<Gist> = part(entry, "change");
-    lines.extend(change.map(|it| format!("change {}", it.said())));
+    lines.extend(change.map(|it| format!("change {}", it.vouched())));
     let again: Vec<i64> = part(entry, "again").unwrap_or_default();
     if !again.is_empty() {
         let steps: Vec<_> = again.into_iter().map(words::number).collect();

@@ -125,7 +125,7 @@ fn typed_result(seq: i64, picked: &Picked) -> Result<Value, String> {
         "" => Ok(Value::Null),
         text => typed_json::parse(text).map_err(|wrong| {
             format!(
-                "the result of step {seq} is not JSON: line {}: {}",
+                "the result of step {seq} is not valid JSON: line {}: {}",
                 wrong.line, wrong.what
             )
         }),

@@ -35,13 +35,16 @@ impl RunQuery {
         self
     }
 
-    /// A status in the search that there is not, so that the page can say which there are.
-    pub fn unknown_status(text: &str) -> Option<&str> {
-        let mut words = text.split_whitespace();
-        words.find_map(|word| {
-            let value = word.strip_prefix("status:")?;
-            status_of(value).is_none().then_some(value)
-        })
+    /// What in the search cannot be meant as it stands, so that the page can say what is possible.
+    pub fn hint(text: &str) -> Option<String> {
+        text.split_whitespace()
+            .find_map(|word| match word.split_once(':')? {
+                ("status", value) if status_of(value).is_none() => Some(no_such_status(value)),
+                ("label", value) if !value.contains(':') => Some(format!(
+                    "“label:{value}” names no value. A label is found by its key and value: label:team:billing."
+                )),
+                _ => None,
+            })
     }
 
     /// `@me` is this person.
@@ -98,8 +101,23 @@ impl RunQuery {
     }
 }
 
+/// Says which statuses there are.
+pub fn no_such_status(value: &str) -> String {
+    let all = RunStatus::ALL.iter().map(|it| status_word(*it));
+    words::no_such("status", value, all)
+}
+
+/// The word that pages show for a status, or its own where that is no single word.
+fn status_word(status: RunStatus) -> String {
+    let shown = words::run_status(status).to_lowercase();
+    match shown.contains(' ') {
+        true => status.as_str().to_owned(),
+        false => shown,
+    }
+}
+
 /// A status by its own word, by the word that pages show for it, or by the one that they showed before.
-fn status_of(word: &str) -> Option<RunStatus> {
+pub fn status_of(word: &str) -> Option<RunStatus> {
     let shown = |it: &&RunStatus| words::run_status(**it).eq_ignore_ascii_case(word);
     let released = word.eq_ignore_ascii_case("released");
     let known = word.parse().ok().or(released.then_some(RunStatus::Ready));
@@ -128,8 +146,26 @@ mod tests {
         let query = RunQuery::default().search("status:released");
         assert_eq!(query.status, Some(RunStatus::Ready));
         assert_eq!(query.q, None);
-        assert_eq!(RunQuery::unknown_status("status:Done x"), None);
-        assert_eq!(RunQuery::unknown_status("x status:broken"), Some("broken"));
+        assert_eq!(RunQuery::hint("status:Done label:team:billing x"), None);
+        let said = RunQuery::hint("x status:broken").unwrap();
+        assert!(
+            said.starts_with("There is no status “broken”. It can be pending, running,"),
+            "{said}"
+        );
+        assert!(said.contains("queued") && !said.contains("ready"), "{said}");
+    }
+
+    #[test]
+    fn every_status_that_is_named_can_be_searched_for() {
+        for status in RunStatus::ALL {
+            assert_eq!(status_of(&status_word(*status)), Some(*status));
+        }
+    }
+
+    #[test]
+    fn a_label_without_a_value_is_told_how_one_is_written() {
+        let said = RunQuery::hint("october label:team").unwrap();
+        assert!(said.contains("label:team:billing"), "{said}");
     }
 
     #[test]

@@ -5,14 +5,16 @@ use serde_json::Value;
 
 use crate::domain::{
     nouns::{
+        attempt::{Attempt, Outcome},
         run::{Announced, Link, OnCrash, Run, RunDetail},
         step::{AgentError, StepDetail},
         time::Time,
     },
     rules::{
         lease::LeaseEnd,
-        plan::{LeftBehind, Saved},
+        plan::{LeftBehind, Plan, PlanAction, Saved},
     },
+    views::words,
 };
 
 /// Text shown of one value at most; the API has the whole of it.
@@ -69,6 +71,44 @@ pub struct Aftermath {
     pub rewound_to: Option<i64>,
     /// Effects that were left behind, until the run ends or someone acknowledges them.
     pub not_undone: Vec<LeftBehind>,
+    /// What the next worker does, while the run waits for one.
+    #[serde(default)]
+    pub ahead: Option<Ahead>,
+}
+
+/// How many steps of a plan go which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ahead {
+    pub replayed: i64,
+    pub executed: i64,
+    pub checked: i64,
+    pub given: i64,
+}
+
+impl Ahead {
+    pub fn of(plan: &Plan) -> Self {
+        Self {
+            replayed: plan.count(PlanAction::Replay),
+            executed: plan.count(PlanAction::Execute),
+            checked: plan.count(PlanAction::Check),
+            given: plan.count(PlanAction::Given),
+        }
+    }
+
+    /// "46 replayed, 1 executed"
+    pub fn in_words(self) -> String {
+        let said = [
+            (self.replayed, "replayed"),
+            (self.executed, "executed"),
+            (self.checked, "checked first"),
+            (self.given, "given a result"),
+        ];
+        let said = said.into_iter().filter(|(n, _)| *n > 0);
+        let said: Vec<_> = said
+            .map(|(n, what)| format!("{} {what}", words::number(n)))
+            .collect();
+        said.join(", ")
+    }
 }
 
 /// A run with its values as excerpts and the announced steps that come next.
@@ -152,6 +192,9 @@ pub struct StepSheet {
     pub context: Option<Excerpt>,
     /// The newest attempt's stack.
     pub stack: Option<Excerpt>,
+    /// How the lease ended under which a worker tried last; unknown where nothing sound says it.
+    #[serde(default)]
+    pub lease_end: Option<LeaseEnd>,
 }
 
 impl StepSheet {
@@ -182,8 +225,15 @@ impl StepSheet {
             evidence: evidence.as_ref().and_then(Excerpt::of),
             context: context.as_ref().and_then(Excerpt::of),
             stack: stack.as_deref().map(Excerpt::cut),
+            lease_end: None,
             detail,
         }
+    }
+
+    /// The newest attempt of a worker: a result that an operator gave is an attempt too.
+    pub fn by_worker(&self) -> Option<&Attempt> {
+        let by_worker = |it: &&Attempt| it.outcome != Outcome::Given;
+        self.detail.attempts.iter().rfind(by_worker)
     }
 }
 
@@ -207,6 +257,17 @@ mod tests {
         let excerpt = Excerpt::of(&Value::String(long)).unwrap();
         assert_eq!(excerpt.text.len(), EXCERPT_MAX);
         assert_eq!(excerpt.left_out(), 10_000);
+    }
+
+    #[test]
+    fn what_is_ahead_is_counted_by_what_happens_to_a_step() {
+        let ahead = Ahead {
+            replayed: 1_046,
+            executed: 1,
+            checked: 0,
+            given: 0,
+        };
+        assert_eq!(ahead.in_words(), "1,046 replayed, 1 executed");
     }
 
     #[test]

@@ -4,11 +4,15 @@ use crate::domain::{
     nouns::{
         run::Run,
         status::{RunStatus, StepStatus},
-        step::Step,
+        step::{Step, StepDetail},
         time::Time,
         worker::Asking,
     },
-    rules::decision::{Decision, DecisionKind, Signal},
+    rules::{
+        decision::{Decision, DecisionKind, Signal},
+        lease::LeaseEnd,
+        needs::EndedBy,
+    },
     views::counts::COUNT_MAX,
 };
 
@@ -56,6 +60,15 @@ pub fn step_stands(step: &Step) -> String {
     }
 }
 
+/// The same with the key that the next attempt has, where one is ordered.
+pub fn detail_stands(detail: &StepDetail) -> String {
+    match detail.expected() {
+        Some(it) if it.new_key => "decided: runs again with a new key".into(),
+        Some(_) => "decided: runs again with the same key".into(),
+        None => step_stands(&detail.step),
+    }
+}
+
 /// What an operator did, in the past.
 pub fn decided(kind: DecisionKind) -> &'static str {
     match kind {
@@ -69,11 +82,11 @@ pub fn decided(kind: DecisionKind) -> &'static str {
         DecisionKind::Rewind => "rewound",
         DecisionKind::Fork => "forked",
         DecisionKind::Resume => "resumed",
-        DecisionKind::Pause => "pause asked",
+        DecisionKind::Pause => "pause requested",
         DecisionKind::Cancel => "cancelled",
         DecisionKind::Note => "note",
         DecisionKind::Pin => "pinned",
-        DecisionKind::Claim => "looked at",
+        DecisionKind::Claim => "is on it",
         DecisionKind::Acknowledge => "acknowledged",
     }
 }
@@ -91,9 +104,47 @@ pub fn you_decided(decision: &Decision) -> String {
     }
 }
 
+/// What is said of a word that means nothing where it stands: which ones there are.
+pub fn no_such(what: &str, value: &str, all: impl IntoIterator<Item = String>) -> String {
+    let all: Vec<_> = all.into_iter().collect();
+    format!(
+        "There is no {what} “{value}”. It can be {}.",
+        all.join(", ")
+    )
+}
+
+/// As a sentence begins.
+pub fn capital(mut words: String) -> String {
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    words
+}
+
 /// What a button says that approves: "Send €120.00 back?" without its question mark.
 pub fn approve(question: &str) -> String {
     format!("Approve: {}", question.trim_end().trim_end_matches('?'))
+}
+
+/// How an attempt ended, as the time follows it: "Lease lost 3 min ago".
+pub fn attempt_ended(by: EndedBy) -> &'static str {
+    match by {
+        EndedBy::Lease(LeaseEnd::Expiry | LeaseEnd::Takeover) => "Lease lost",
+        EndedBy::Lease(LeaseEnd::Release) => "The worker released the run",
+        EndedBy::Lease(LeaseEnd::Finish) => "The worker finished the run",
+        EndedBy::Agent => "The agent said that it failed",
+        EndedBy::Unknown => "The attempt ended",
+    }
+}
+
+/// How the lease of a step in flight ended. Not known means that nothing sound says it.
+pub fn lease_ended_mid_flight(by: Option<LeaseEnd>) -> &'static str {
+    match by {
+        Some(LeaseEnd::Expiry | LeaseEnd::Takeover) => "Lease lost between begin and commit.",
+        Some(LeaseEnd::Release) => "The worker released the run between begin and commit.",
+        Some(LeaseEnd::Finish) => "The worker finished the run between begin and commit.",
+        None => "The lease ended between begin and commit.",
+    }
 }
 
 /// "1 decision", "3 decisions".
@@ -206,8 +257,8 @@ pub fn now_at(run: &Run) -> String {
                 None => "running, before its first step".into(),
             };
             match run.signal {
-                Some(Signal::Pause) => format!("{doing}; pause asked"),
-                Some(Signal::Cancel) => format!("{doing}; cancel asked"),
+                Some(Signal::Pause) => format!("{doing}; pause requested"),
+                Some(Signal::Cancel) => format!("{doing}; cancel requested"),
                 None => doing,
             }
         }

@@ -2,10 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::nouns::{
-    status::StepStatus,
-    step::{Kind, Step},
+use crate::domain::{
+    nouns::{
+        status::StepStatus,
+        step::{Kind, Step},
+    },
+    views::words,
 };
+
+/// What follows `is:`.
+const MARKS: [&str; 2] = ["effect", "retried"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -48,6 +54,26 @@ impl StepQuery {
         query
     }
 
+    /// What in the text cannot be meant as it stands, so that the page can say what is possible.
+    pub fn hint(text: &str) -> Option<String> {
+        text.split_whitespace()
+            .find_map(|word| match word.split_once(':')? {
+                ("status", value) if value.parse::<StepStatus>().is_err() => {
+                    let all = StepStatus::ALL.iter().map(|it| it.as_str().to_owned());
+                    Some(words::no_such("step status", value, all))
+                }
+                ("kind", value) if value.parse::<Kind>().is_err() => {
+                    let all = Kind::ALL.iter().map(|it| it.as_str().to_owned());
+                    Some(words::no_such("kind of step", value, all))
+                }
+                ("is", value) if !MARKS.contains(&value) => {
+                    let all = MARKS.iter().map(|it| (*it).to_owned());
+                    Some(words::no_such("mark of a step", value, all))
+                }
+                _ => None,
+            })
+    }
+
     pub fn admits(&self, step: &Step) -> bool {
         let mentions = |text: &String| {
             let has = |place: &str| place.to_lowercase().contains(text.as_str());
@@ -73,5 +99,30 @@ mod tests {
         assert!(query.effect && !query.retried);
         assert_eq!(query.text.as_deref(), Some("charge card"));
         assert_eq!(StepQuery::of("  "), StepQuery::default());
+    }
+
+    #[test]
+    fn a_value_that_there_is_not_is_told_which_there_are() {
+        assert_eq!(
+            StepQuery::hint("status:failed kind:llm is:effect a:b"),
+            None
+        );
+        for (text, said) in [
+            (
+                "x status:broken",
+                "There is no step status “broken”. It can be pending, running,",
+            ),
+            (
+                "kind:robot",
+                "There is no kind of step “robot”. It can be code, llm,",
+            ),
+            (
+                "is:odd",
+                "There is no mark of a step “odd”. It can be effect, retried.",
+            ),
+        ] {
+            let hint = StepQuery::hint(text).unwrap();
+            assert!(hint.starts_with(said), "{hint}");
+        }
     }
 }

@@ -55,13 +55,13 @@ pub fn Asked(
     let done = move |answer: DecideAnswer| {
         read.run.refetch();
         read.decided.refetch();
-        match answer.decision.new_run {
+        match &answer.decision.new_run {
             Some(fork) => {
                 toasts.say(format!("Forked: {}", fork.short()));
                 go.run(format!("/runs/{fork}"));
             }
             None => {
-                toasts.say(said(answer.decision.kind));
+                toasts.say(said(&answer));
                 go.run(back());
             }
         }

@@ -1,17 +1,23 @@
 //! What people said and decided about a run: who is on it, notes, decisions, its forks, and how a fork compares with its
 //! origin.
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 
 use super::read::Read;
 use crate::{
+    api,
     components::{
         glyph::{Glyph, Shape},
         run_head::part,
         run_row,
         time::{Clock, Elapsed, Moment},
+        toast::Toasts,
     },
-    domain::{DecisionKind, Run, rules::decision::Decision, views::words},
+    domain::{
+        DecisionKind, Run, RunId,
+        rules::decision::{Decision, DecisionPage, Gist},
+        views::words,
+    },
 };
 
 /// Lines that stand open; the others are folded.
@@ -25,45 +31,66 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
         let over = now.get().is_some_and(|now| now > looking.until);
         (!over).then_some(looking.by)
     });
+    let page = Memo::new(move |_| read.decided.get()?.ok());
+    // What was read further back, on the reader's demand, with the page that it was read from.
+    let older = RwSignal::new(None::<DecisionPage>);
     let said = Memo::new(move |_| {
-        let page = read.decided.get()?.ok()?;
-        let told = page.decisions.into_iter();
+        let DecisionPage {
+            mut decisions,
+            mut next,
+        } = page.get()?;
+        if let Some(older) = older.get() {
+            let last = decisions.last().map_or(i64::MAX, |it| it.id);
+            let before = older.decisions.into_iter().filter(|it| it.id < last);
+            decisions.extend(before);
+            next = older.next;
+        }
         // A claim ("I'm on it") ends by itself and stands above the list while it lasts.
-        let told = told.filter(|it| it.kind != DecisionKind::Claim);
-        Some((told.collect::<Vec<_>>(), page.next.is_some()))
+        decisions.retain(|it| it.kind != DecisionKind::Claim);
+        Some((decisions, next.is_some()))
     });
     let id = part(run, |run| run.id.clone());
-    let any = move || {
+    // What is opened stays open while others decide: only its lines change.
+    let any = Memo::new(move |_| {
         let said = said.with(|it| it.as_ref().is_some_and(|(all, _)| !all.is_empty()));
         looking.get().is_some() || said
-    };
+    });
     let newest = move || {
         let (mut all, _) = said.get().unwrap_or_default();
         all.truncate(SHOWN);
-        all.into_iter().map(line).collect_view()
+        let run = id.get();
+        all.into_iter()
+            .map(|it| line(it, run.as_ref()))
+            .collect_view()
+    };
+    let folds =
+        Memo::new(move |_| said.with(|it| it.as_ref().is_some_and(|(all, _)| all.len() > SHOWN)));
+    let more = Memo::new(move |_| said.with(|it| it.as_ref().is_some_and(|(_, more)| *more)));
+    let title = move || {
+        let all = said.with(|it| it.as_ref().map_or(0, |(all, _)| all.len()));
+        let plus = if more.get() { "+" } else { "" };
+        format!("All {all}{plus} notes and decisions")
+    };
+    let lines = move || {
+        let (all, _) = said.get().unwrap_or_default();
+        let run = id.get();
+        all.into_iter()
+            .map(|it| line(it, run.as_ref()))
+            .collect_view()
     };
     let rest = move || {
-        let (all, more) = said.get().unwrap_or_default();
-        let count = match more {
-            true => format!("{}+", all.len()),
-            false => all.len().to_string(),
-        };
-        let older = more.then(|| {
-            let href = id.get().map(|id| format!("/audit?run={id}"));
-            view! { <p><a class="link" href=href>"Older ones in the audit log"</a></p> }
-        });
-        (all.len() > SHOWN).then(|| {
+        folds.get().then(|| {
             view! {
                 <details class="decided-more">
-                    <summary>{format!("All {count} notes and decisions")}</summary>
-                    <ul class="run-notes">{all.into_iter().map(line).collect_view()}</ul>
-                    {older}
+                    <summary>{title}</summary>
+                    <ul class="run-notes">{lines}</ul>
+                    {move || more.get().then(|| view! { <ReadOlder id page older/> })}
                 </details>
             }
         })
     };
     view! {
-        {move || any().then(|| view! {
+        {move || any.get().then(|| view! {
             <section class="run-said" aria-label="Notes and decisions">
                 <ul class="run-notes" aria-label="Notes">
                     {move || looking.get().map(|by| view! { <li class="tone-waiting"><bdi>{by}</bdi>" is on it"</li> })}
@@ -77,8 +104,48 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
     .into_any()
 }
 
+/// Reads the next older ones when it is asked to; the audit log has them too, for readers without WASM.
+#[component]
+fn ReadOlder(
+    id: Memo<Option<RunId>>,
+    page: Memo<Option<DecisionPage>>,
+    older: RwSignal<Option<DecisionPage>>,
+) -> impl IntoView {
+    let toasts = expect_context::<Toasts>();
+    let reading = RwSignal::new(false);
+    let read = move |_| {
+        let known = older.get_untracked().or(page.get_untracked());
+        let Some((run, mut known)) = id.get_untracked().zip(known) else {
+            return;
+        };
+        reading.set(true);
+        spawn_local(async move {
+            let answer = api::decisions::of_run(run, known.next).await;
+            if reading.try_set(false).is_some() {
+                return; // the page is gone
+            }
+            match answer {
+                Ok(more) => {
+                    known.decisions.extend(more.decisions);
+                    known.next = more.next;
+                    older.set(Some(known));
+                }
+                Err(error) => toasts.say(error.0.detail),
+            }
+        });
+    };
+    let href = move || id.get().map(|id| format!("/audit?run={id}"));
+    view! {
+        <p class="decided-older">
+            <button type="button" class="button" disabled=move || reading.get() on:click=read>"Show older ones"</button>
+            " "<a class="link" href=href>"in the audit log"</a>
+        </p>
+    }
+    .into_any()
+}
+
 /// One decision about the run, in a line: who, when, what, why.
-fn line(it: Decision) -> impl IntoView {
+fn line(it: Decision, run: Option<&RunId>) -> impl IntoView + use<> {
     let author = it.author.clone();
     let what = match (&it.text, &it.new_run) {
         (Some(text), _) => view! { ": "<bdi>{text.clone()}</bdi> }.into_any(),
@@ -88,16 +155,31 @@ fn line(it: Decision) -> impl IntoView {
         }
         _ => view! { " "<bdi>{words::did(it.kind, &it)}{chosen(&it)}</bdi> }.into_any(),
     };
+    let change = it.change.as_ref().map(Gist::said);
+    let change = change.map(|it| view! { ": "<bdi class="mono">{it}</bdi> });
+    // Whatever made a state by hand leads to what it changed.
+    let diff = run.zip(it.snapshot).map(|(run, made)| {
+        let href = format!("/runs/{run}/diff?from={}&to={made}", made - 1);
+        view! { " · "<a class="link" href=href>"what it changed"</a> }
+    });
     let why = it.reason.filter(|_| it.text.is_none());
     let why = why.map(|why| view! { <span class="dim">" “"<bdi>{why}</bdi>"”"</span> });
-    view! { <li><b><bdi>{author}</bdi></b>" "<span class="dim"><Moment at=it.at/></span>{what}{why}</li> }
+    view! { <li><b><bdi>{author}</bdi></b>" "<span class="dim"><Moment at=it.at/></span>{what}{change}{why}{diff}</li> }
 }
 
-/// What a resume chose: ", step 47: it happened".
+/// What a resume chose: ", step 47: it happened, result {"id":"ch_3Qk"}".
 fn chosen(it: &Decision) -> String {
     let resumed = it.kind == DecisionKind::Resume;
     let chosen = it.chosen.iter().filter(|_| resumed).take(5);
-    let words = chosen.map(|it| format!(", step {}: {}", words::number(it.step), it.in_words()));
+    let words = chosen.map(|it| {
+        let result = it.result.as_ref();
+        let result = result.map_or(String::new(), |it| format!(", result {}", it.said()));
+        format!(
+            ", step {}: {}{result}",
+            words::number(it.step),
+            it.in_words()
+        )
+    });
     words.collect()
 }
 
@@ -115,7 +197,7 @@ fn Compared(run: Memo<Option<Run>>, origin: Run) -> impl IntoView {
             <tr>
                 <th scope="row">{who}" "<a class="link mono" href=href>{run.id.short().to_owned()}</a></th>
                 <td><Glyph shape=Shape::from(run.status)/>" "{words::headline(&run)}</td>
-                <td>{words::number(run.committed)}" steps"</td>
+                <td>{words::several(run.committed, "step")}" committed"</td>
                 <td><Elapsed span/></td>
                 <td>{words::cost(run.usage.cost_usd)}</td>
             </tr>

@@ -15,7 +15,7 @@ use crate::{
             outline::{Outline, Row},
             sheet::RunSheet,
         },
-        wire::protocol::StepPage,
+        wire::{protocol::StepPage, step_query::StepQuery},
     },
     live::{Live, Message},
 };
@@ -100,10 +100,13 @@ pub fn StepsColumn(
                 let said = match steps.len() {
                     0 if next.is_none() => format!("No step matches “{text}”."),
                     0 => format!("No step up to {} matches “{text}”.", next.unwrap_or(0)),
+                    1 => format!("1 step matches “{text}”"),
                     n => format!("{n} steps match “{text}”"),
                 };
                 let rows = steps.into_iter().map(|step| (step.seq, step)).collect();
+                let hint = StepQuery::hint(&text);
                 view! {
+                    {hint.map(|hint| view! { <p class="found" role="note"><bdi>{hint}</bdi></p> })}
                     <p class="found"><bdi>{said}</bdi>" "<a href=back>"Show all steps"</a></p>
                     <StepTable steps=rows selected=selected.into() href=step_href usual/>
                     {next.map(|after| view! { <nav class="more-steps" aria-label="More found"><a href=more(after) rel="next">"Search further ↓"</a></nav> })}

@@ -10,7 +10,10 @@ use crate::{
     domain::{
         Counts, RunQuery, RunStatus,
         rules::needs::Alike,
-        views::{search::ME, words},
+        views::{
+            search::{ME, no_such_status, status_of},
+            words,
+        },
     },
 };
 
@@ -58,6 +61,8 @@ pub struct Filter {
     pub effects_unknown: Option<bool>,
     /// A worker that began a step of it.
     pub worker: Option<String>,
+    /// What the address names as a status, and is none.
+    pub no_status: Option<String>,
 }
 
 impl Filter {
@@ -65,7 +70,7 @@ impl Filter {
         let maybe_empty = |name| params.get_str(name).map(|it| it.trim().to_owned());
         let text = |name| maybe_empty(name).filter(|it| !it.is_empty());
         Self {
-            status: params.get_str("status").and_then(|it| it.parse().ok()),
+            status: text("status").and_then(|it| status_of(&it)),
             agent: text("agent"),
             label: text("label"),
             q: text("q"),
@@ -85,7 +90,14 @@ impl Filter {
                 _ => None,
             },
             worker: text("worker"),
+            no_status: text("status").filter(|it| status_of(it).is_none()),
         }
+    }
+
+    /// What was asked for and cannot be meant, in words.
+    pub fn hint(&self) -> Option<String> {
+        let typed = self.q.as_deref().and_then(RunQuery::hint);
+        typed.or_else(|| self.no_status.as_deref().map(no_such_status))
     }
 
     /// Exactly the runs of one cause.
@@ -158,7 +170,11 @@ impl Filter {
 
     /// All runs, from the newest on.
     pub fn is_all(&self) -> bool {
-        *self == Self::default()
+        let meant = Self {
+            no_status: None,
+            ..self.clone()
+        };
+        meant == Self::default()
     }
 
     pub fn needs(&self) -> bool {
@@ -181,6 +197,7 @@ impl Filter {
     pub fn top(&self) -> Self {
         Self {
             cursor: None,
+            no_status: None,
             view: match self.view {
                 View::Needs => View::All,
                 view => view,
@@ -239,9 +256,9 @@ impl Filter {
                 ..top.clone()
             },
         );
-        let lost = self.status == Some(RunStatus::Crashed);
-        let error = self.error.clone().map(|it| match it.is_empty() && lost {
-            true => "lease lost".to_owned(),
+        let crashed = self.status == Some(RunStatus::Crashed);
+        let error = self.error.clone().map(|it| match it.is_empty() && crashed {
+            true => "none, crashed mid-flight".to_owned(),
             false => said(it),
         });
         chip(

@@ -1,17 +1,30 @@
-//! A head of the audit trail that was noted down elsewhere, compared with the chain as it is now.
+//! A head of the events or of the audit trail that was noted down elsewhere, compared with its chain as it is now.
 
 use leptos::{ev, prelude::*};
 
 use crate::{
     api::{self, AppError},
-    domain::nouns::noted::{Compared, Noted},
+    domain::nouns::noted::{Chain, Compared, Noted},
 };
 
 #[component]
-pub fn CompareHead() -> impl IntoView {
+pub fn CompareHead(chain: Chain) -> impl IntoView {
+    let (label, verb, compared) = match chain {
+        Chain::Events => (
+            "Event head you saved earlier",
+            "Compare event head",
+            "compared-event",
+        ),
+        Chain::Audit => (
+            "Audit head you saved earlier",
+            "Compare audit head",
+            "compared-audit",
+        ),
+    };
     let text = RwSignal::new(String::new());
     let wrong = RwSignal::new(None::<&'static str>);
-    let compare = Action::new(|noted: &String| api::integrity::compare_audit_head(noted.clone()));
+    let compare =
+        Action::new(move |noted: &String| api::integrity::compare_head(chain, noted.clone()));
     let submit = move |event: ev::SubmitEvent| {
         event.prevent_default();
         let noted = text.get_untracked();
@@ -26,30 +39,30 @@ pub fn CompareHead() -> impl IntoView {
     let answer = move || match (wrong.get(), compare.pending().get()) {
         (Some(why), _) => Some(view! { <p class="tone-crashed">{why}</p> }.into_any()),
         (None, true) => Some(view! { <p class="dim">"Comparing…"</p> }.into_any()),
-        (None, false) => compare.value().get().map(said),
+        (None, false) => compare.value().get().map(|it| said(chain, it)),
     };
     view! {
         <form class="compare-head" on:submit=submit>
             <label class="field">
-                "A head of the audit trail that you noted"
-                <input type="text" class="input mono" name="head" autocomplete="off" spellcheck="false" placeholder="ENTRY:HASH or HASH"
-                    aria-describedby="compared" prop:value=move || text.get() on:input=move |event| text.set(event_target_value(&event))/>
+                {label}
+                <input type="text" class="input mono" name="head" autocomplete="off" spellcheck="false" placeholder="NUMBER:HASH or HASH"
+                    aria-describedby=compared prop:value=move || text.get() on:input=move |event| text.set(event_target_value(&event))/>
             </label>
-            <button type="submit" class="button">"Compare"</button>
-            <div id="compared" role="status">{answer}</div>
+            <button type="submit" class="button">{verb}</button>
+            <div id=compared role="status">{answer}</div>
         </form>
     }
     .into_any()
 }
 
-fn said(answer: Result<Compared, AppError>) -> AnyView {
+fn said(chain: Chain, answer: Result<Compared, AppError>) -> AnyView {
     match answer {
         Ok(compared) => {
             let tone = match compared.good() {
                 true => "tone-committed",
                 false => "tone-crashed",
             };
-            view! { <p class=tone>{compared.in_words()}</p> }.into_any()
+            view! { <p class=tone>{compared.in_words(chain)}</p> }.into_any()
         }
         Err(error) => view! { <p class="tone-crashed">{error.0.detail}</p> }.into_any(),
     }

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::super::{
-    Error, Store,
-    engine::{Connection, params},
-    rows::{RunRow, StepRow, run_columns, step::gate},
+    Error, Store, ended_leases,
+    engine::{Connection, Param, params},
+    rows::{AttemptRow, RunRow, StepRow, run_columns, step::gate},
 };
 use crate::domain::{
-    Problem, Run, StepStatus,
-    rules::needs::{About, Alike, Cause, GROUP_MIN, Matter, NeedsYou},
+    AgentError, Outcome, Problem, Run, RunId, RunStatus, StepStatus,
+    rules::needs::{About, Alike, Cause, EndedBy, GROUP_MIN, Matter, NeedsYou},
     views::counts::COUNT_MAX,
 };
 
@@ -41,6 +41,11 @@ pub const NEWEST_IN_NEED: &str = concat!(
     run_columns!(),
     " FROM runs WHERE needs = $1 ORDER BY updated_at DESC LIMIT $2"
 );
+
+const STEP_ERROR: &str = "SELECT error FROM steps WHERE run = $1 AND seq = $2";
+const RUN_ERROR: &str = "SELECT error FROM runs WHERE id = $1";
+/// Letters of an error that a card shows.
+const ERROR_MAX: usize = 200;
 
 impl Store {
     /// The runs that came to need a person last, each by itself: at most `rows_max` of those with effects unknown, and as many
@@ -120,13 +125,60 @@ async fn matter(
                 title: gate.title,
             })
         }
-        (_, Some(effect)) if run.effects_unknown => Some(Matter::Effect {
-            may: effect.description.unwrap_or(effect.target),
-            // Only a crash ended with its lease: a failure was reported while the lease lived.
-            ended: step.ended_at.filter(|_| step.status == StepStatus::Crashed),
-        }),
+        (status, Some(effect)) if run.effects_unknown => {
+            let ended = step.ended_at.filter(|_| status == StepStatus::Crashed);
+            let by = match ended {
+                Some(_) => ended_by(conn, &run.id, seq, step.attempts).await?,
+                None => EndedBy::Unknown,
+            };
+            let may = effect.description.unwrap_or(effect.target);
+            Some(Matter::Effect { may, ended, by })
+        }
+        (status, _) if run.status == RunStatus::Failed => {
+            let own = match status {
+                StepStatus::Failed => {
+                    error(conn, STEP_ERROR, params![run.id.as_str(), seq]).await?
+                }
+                _ => None,
+            };
+            let error = match own {
+                Some(own) => Some(own),
+                None => error(conn, RUN_ERROR, params![run.id.as_str()]).await?,
+            };
+            Some(Matter::Failure {
+                tries: step.attempts,
+                error: error.map(|it| it.message.chars().take(ERROR_MAX).collect()),
+            })
+        }
         _ => None,
     })
+}
+
+/// What a step or a run failed with.
+async fn error(
+    conn: &mut dyn Connection,
+    sql: &'static str,
+    params: Vec<Param>,
+) -> Result<Option<AgentError>, Error> {
+    let row = conn.fetch_one(sql, params).await?;
+    Ok(row.map(|mut row| row.opt_sealed()).transpose()?.flatten())
+}
+
+/// What ended this attempt: the agent's own word, or the end of its lease.
+async fn ended_by(
+    conn: &mut dyn Connection,
+    run: &RunId,
+    seq: i64,
+    attempt: i64,
+) -> Result<EndedBy, Error> {
+    let Some(attempt) = AttemptRow::load(conn, run, seq, attempt).await? else {
+        return Ok(EndedBy::Unknown);
+    };
+    if attempt.outcome == Outcome::Failed {
+        return Ok(EndedBy::Agent);
+    }
+    let lease = ended_leases::ended_by(conn, run, attempt.epoch).await?;
+    Ok(lease.map_or(EndedBy::Unknown, EndedBy::Lease))
 }
 
 /// Causes of several runs: effects unknown first, then the largest.
@@ -155,11 +207,18 @@ async fn causes(conn: &mut dyn Connection) -> Result<Vec<Cause>, Error> {
                 runs,
                 newest,
                 cost_usd: cost_usd.filter(|_| priced == runs && runs < COUNT_MAX),
+                lease_end: None,
             });
         }
     }
     causes.sort_by_key(|cause| (!cause.alike.effects_unknown, -cause.runs));
     causes.truncate(CAUSES_SHOWN);
+    for cause in &mut causes {
+        if cause.alike.status == RunStatus::Crashed && cause.alike.error.is_none() {
+            let id = cause.alike.id();
+            cause.lease_end = ended_leases::of_cause(conn, &id, cause.runs).await?;
+        }
+    }
     Ok(causes)
 }
 

@@ -327,7 +327,7 @@ def step(
     - `name`, `kind`, `tool`: what people see; the name is the function's unless given.
     - `effect`: the work changes the world outside: an `Effect`, or just its target.
     - `recovery`: what may happen after a crash inside the work. `"retry"` (default without an effect): it is done
-      again; `"ask"` (default with one): an operator decides; `"check"`: see `check`.
+      again; `"ask"` (default with one): a person must decide; `"check"`: see `check`.
     - `check`: after a crash, is called with the same arguments and looks whether the work has happened: what it
       returns is the result; at `None` the work is done.
     - `retry`: how often a failure is tried again, a `Retry` or just the number of attempts.

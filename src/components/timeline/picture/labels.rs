@@ -2,7 +2,7 @@
 
 use super::{ANNOUNCED_MAX, BAR_MIN, FoldMark, Label, Picture, announces};
 use crate::domain::{
-    Time,
+    DecisionKind, Time,
     views::{
         timeline::{Axis, Fold, Gap, Look, Scale, Timeline, WIDTH, Waited},
         words,
@@ -184,7 +184,10 @@ impl Picture {
                 x,
                 y,
                 text,
-                said: Some(format!("{what} by {}", flag.author)),
+                said: Some(match flag.kind {
+                    DecisionKind::Claim => format!("{} {what}", flag.author),
+                    _ => format!("{what} by {}", flag.author),
+                }),
                 class: "label-edited",
                 anchor: anchor(x),
                 step: flag.step,

@@ -52,6 +52,18 @@ impl Gist {
             false => format!("{}…", self.text),
         }
     }
+
+    /// The same, vouched for where it was cut: two values that begin alike are told apart by their hashes.
+    pub fn vouched(&self) -> String {
+        let said = self.said();
+        match self.text.len() as i64 == self.bytes {
+            true => said,
+            false => {
+                let hash: String = self.hash.to_string().chars().take(12).collect();
+                format!("{said} (hash {hash}…)")
+            }
+        }
+    }
 }
 
 /// What was chosen for one step.
@@ -149,6 +161,13 @@ mod tests {
         assert!(gist.text.len() <= TEXT_MAX && gist.said().ends_with('…'));
         assert_eq!(gist.bytes, 20_002);
         assert_eq!(gist.hash, Hash::of(&json!(long)));
+        let hash = gist.hash.to_string();
+        let said = gist.vouched();
+        assert!(
+            said.ends_with(&format!("… (hash {}…)", &hash[..12])),
+            "{said}"
+        );
+        assert_eq!(Gist::of(&json!({"a": 1})).vouched(), r#"{"a":1}"#);
         assert_eq!(Gist::of(&json!({"a": 1})).said(), r#"{"a":1}"#);
     }
 }

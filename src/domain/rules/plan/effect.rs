@@ -59,9 +59,13 @@ impl EffectAhead {
     /// What a retry with the same key risks, in words.
     pub fn same_key(&self) -> &'static str {
         match (self.dedupe_ms, self.window_over) {
-            (None, _) => "no dedupe window is declared: it may happen twice",
-            (Some(_), true) => "window over: it may happen twice",
-            (Some(_), false) => "the provider deduplicates by this key, as the agent's author says",
+            (None, _) => {
+                "nobody stated how long the provider recognises this key: it may happen twice"
+            }
+            (Some(_), true) => "the provider stopped recognising this key: it may happen twice",
+            (Some(_), false) => {
+                "the agent's author says that the provider deduplicates by this key"
+            }
         }
     }
 }

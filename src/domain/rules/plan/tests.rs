@@ -97,7 +97,7 @@ fn a_window_that_is_over_is_said_and_does_not_change_the_plan() {
     assert!(
         late.steps[0]
             .why
-            .contains("window over: it may happen twice"),
+            .contains("the provider stopped recognising this key: it may happen twice"),
         "{}",
         late.steps[0].why
     );

@@ -6,7 +6,7 @@ use crate::domain::{nouns::status::StepStatus, rules::decision::DecisionKind};
 pub(super) fn why(step: &StepFacts, action: PlanAction, effect: Option<&EffectAhead>) -> String {
     match action {
         PlanAction::Replay if step.status == StepStatus::Failed => {
-            "it failed for good: the agent gets the recorded error and takes the same branch".into()
+            "it failed: the agent gets the same error again and continues as before".into()
         }
         PlanAction::Replay => "its result is read from the store, not executed again".into(),
         PlanAction::Execute => executed(step, effect),
@@ -15,7 +15,7 @@ pub(super) fn why(step: &StepFacts, action: PlanAction, effect: Option<&EffectAh
         }
         PlanAction::Given => {
             let by = step.decision.map_or("an operator settled it", settled);
-            format!("{by}: the agent gets that result and folds it in once")
+            format!("{by}: the agent gets that result and adds it to the state once")
         }
         PlanAction::Wait => "a gate that nobody has answered".into(),
         PlanAction::Decide => undecided(step, effect),

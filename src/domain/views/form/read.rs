@@ -188,7 +188,7 @@ fn one(field: &Field, text: &str) -> Result<Value, String> {
             chosen.value.clone()
         }
         FieldKind::Json(_) => typed_json::parse(text)
-            .map_err(|wrong| format!("is not JSON in line {}: {}", wrong.line, wrong.what))?,
+            .map_err(|wrong| format!("is not valid JSON in line {}: {}", wrong.line, wrong.what))?,
         FieldKind::Group(_) | FieldKind::List(_) | FieldKind::Either(_) => Value::Null,
     };
     Ok(value)

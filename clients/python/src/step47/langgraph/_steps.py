@@ -116,7 +116,7 @@ def _returns(thread: Thread, values: Values, task: Task, body: Json, said: Json)
 def _why(thread: Thread, said: Json) -> str:
     if said.get("signal"):
         return f"an operator asked to {said['signal']}"
-    return f"it may have happened or not, and an operator decides: step47 plan {thread.run}"
+    return f"it may have happened or not, and a person must decide: step47 plan {thread.run}"
 
 
 def _opened(thread: Thread, values: Values, task: Task, body: Json, said: Json) -> Step:

@@ -62,7 +62,7 @@ fn what_is_filled_in_becomes_a_value() {
     filled.set("4", "2026-11-18T09:30");
     filled.set("7.0", "High Street 1");
     filled.set("10", "{\"x\": [1,");
-    assert!(whys(&filled)[0].starts_with("rest is not JSON in line 1"));
+    assert!(whys(&filled)[0].starts_with("rest is not valid JSON in line 1"));
     filled.set("10", "{\"x\": 1}");
     let more = json!({"choice": "Refund", "cents": 120, "mail": "a@b.example", "on": "2026-02-28", "at": "2026-11-18T09:30:00Z",
         "notify": true, "address": {"street": "High Street 1"}, "rest": {"x": 1}});
