@@ -26,7 +26,10 @@ use crate::{
         toast::Toasts,
         top_bar::{Here, Section},
     },
-    domain::nouns::access::{AccessSheet, Change, Changed, Managed},
+    domain::nouns::{
+        access::{AccessSheet, Change, Changed, Managed},
+        noted::Chain,
+    },
 };
 
 /// What the page reads and changes.
