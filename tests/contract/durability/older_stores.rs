@@ -267,7 +267,7 @@ const DAMAGES: [(&str, &str); 14] = [
     ("requests", "UPDATE requests SET at = at + 1"),
     (
         "signin_links",
-        "UPDATE signin_links SET user_name = 'nobody'",
+        "UPDATE signin_links SET expires_at = expires_at + 1",
     ),
 ];
 
