@@ -95,6 +95,20 @@ export async function doneRun(agent: Agent, title: string, name = "invoice-recon
   return run.id;
 }
 
+/** Five collected items, two of them effects, then a payment whose worker is gone. */
+export async function payingRun(agent: Agent): Promise<string> {
+  const id = await agent.create({ agent: "collector", title: "Collect and pay", state: { note: "before" } });
+  const run = await agent.lease(id);
+  for (let n = 1; n <= 5; n++) {
+    const effect = n === 2 ? { effect: { target: "crm.notes", description: "write a note to the CRM" } } : {};
+    await agent.step(run, { name: `collect_${n}`, kind: "tool", ...effect }, { usage: { cost_usd: 0.1 } });
+  }
+  const effect = { target: "POST stripe /v1/charges", description: "charge €80.00 to cus_R77", dedupe_ms: 86_400_000 };
+  await agent.begin(run, { name: "pay", kind: "tool", tool: "stripe.charges", effect });
+  await agent.die(run);
+  return id;
+}
+
 /** Three runs that stopped at the same step of the same code. */
 async function oneCause(agent: Agent): Promise<void> {
   for (let n = 1; n <= 3; n++) {

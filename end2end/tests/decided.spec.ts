@@ -1,9 +1,9 @@
 // After a decision the console tells the truth: what was decided, what is current now, what is not undone.
 import type { Page } from "@playwright/test";
 
-import type { Agent, Held } from "../support/agent.ts";
+import type { Held } from "../support/agent.ts";
 import { decide } from "../support/decide.ts";
-import { crashedRun, failedRun, runningRun, waitingRun } from "../support/sample.ts";
+import { crashedRun, failedRun, payingRun, runningRun, waitingRun } from "../support/sample.ts";
 import { expect, expectLive, test } from "../support/test.ts";
 
 const plan = (page: Page) => page.getByRole("form", { name: /^Resume/ });
@@ -11,20 +11,6 @@ const card = (page: Page) => page.getByRole("region", { name: "Decision", exact:
 const crash = (page: Page) => page.getByRole("region", { name: "Crash" });
 const notUndone = (page: Page) => page.getByRole("region", { name: "Not undone" });
 const pill = (page: Page) => page.locator(".run-head .pill");
-
-/** Five collected items, two of them effects, then a payment whose worker is gone. */
-async function payingRun(agent: Agent): Promise<string> {
-  const id = await agent.create({ agent: "collector", title: "Collect and pay", state: { note: "before" } });
-  const run = await agent.lease(id);
-  for (let n = 1; n <= 5; n++) {
-    const effect = n === 2 ? { effect: { target: "crm.notes", description: "write a note to the CRM" } } : {};
-    await agent.step(run, { name: `collect_${n}`, kind: "tool", ...effect }, { usage: { cost_usd: 0.1 } });
-  }
-  const effect = { target: "POST stripe /v1/charges", description: "charge €80.00 to cus_R77", dedupe_ms: 86_400_000 };
-  await agent.begin(run, { name: "pay", kind: "tool", tool: "stripe.charges", effect });
-  await agent.die(run);
-  return id;
-}
 
 async function rewound(page: Page, url: string, id: string): Promise<void> {
   await page.goto(`${url}/runs/${id}?step=2&ask=rewind`);

@@ -2,60 +2,9 @@
 import type { Locator } from "@playwright/test";
 
 import type { Agent } from "../support/agent.ts";
+import { ask, REFUND } from "../support/question.ts";
 import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
 import { viewer } from "../support/viewer.ts";
-
-/** Its members are in no order that a program would give them. */
-const REFUND = {
-  type: "object",
-  required: ["when", "cents", "address", "lines", "pay"],
-  properties: {
-    when: { type: "string", format: "date", title: "Day of the refund" },
-    cents: { type: "integer", title: "Amount in cents", minimum: 1, maximum: 500 },
-    at: { type: "string", format: "date-time", title: "Not before" },
-    contact: { type: "string", format: "email", title: "Contact" },
-    note: { type: "string", maxLength: 80, description: "Printed on the receipt" },
-    tone: { enum: ["Formal", "Friendly"], title: "Tone" },
-    address: {
-      type: "object",
-      title: "Address",
-      required: ["street", "city"],
-      properties: { street: { type: "string", maxLength: 60 }, city: { type: "string", maxLength: 40 } },
-    },
-    lines: {
-      type: "array",
-      title: "Lines",
-      minItems: 1,
-      maxItems: 3,
-      items: {
-        type: "object",
-        required: ["name", "cents"],
-        properties: { name: { type: "string", maxLength: 20, title: "Name" }, cents: { type: "integer", minimum: 0, title: "Cents" } },
-      },
-    },
-    pay: {
-      title: "Pay by",
-      oneOf: [
-        {
-          title: "Card",
-          type: "object",
-          required: ["kind", "last4"],
-          properties: { kind: { const: "card" }, last4: { type: "string", minLength: 4, maxLength: 4, title: "Last four digits" } },
-        },
-        { title: "Transfer", type: "object", required: ["iban"], properties: { iban: { type: "string", maxLength: 34, title: "IBAN" } } },
-      ],
-    },
-    extra: { title: "Anything else" },
-  },
-};
-
-async function ask(agent: Agent, title: string, schema: unknown): Promise<string> {
-  const id = await agent.create({ agent: "support-triage", title: "Refund #88121", state: {} });
-  const run = await agent.lease(id);
-  await agent.begin(run, { key: "ask", name: "ask_person", kind: "gate", gate: { title, schema, context: { order: "88121" } } });
-  await agent.die(run);
-  return id;
-}
 
 const stepOf = async (agent: Agent, id: string) =>
   (await agent.get<{ step: { status: string; result: unknown; gate: { schema: unknown } } }>(`/runs/${id}/steps/1`)).step;

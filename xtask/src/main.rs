@@ -54,8 +54,8 @@ enum Command {
     Lint,
     /// Run a benchmark: `bench store` on both engines, `bench snapshots` beside others, `bench ui` in the browser
     Bench(bench::Options),
-    /// Take the README's pictures from the running demo
-    Shots,
+    /// Take the README's pictures from the running demo, or with --all pictures of every page and state
+    Shots(shots::Options),
     /// Write a small store of the newest schema into tests/fixtures, for later versions to open
     Fixture,
     /// Run the long crash campaigns, which `test` leaves out
@@ -83,7 +83,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Lint => lint::run(&workspace.linting()?),
         Command::Bench(options) => bench::run(&workspace, &options),
         Command::Fixture => fixture::run(&workspace),
-        Command::Shots => shots::run(&workspace),
+        Command::Shots(options) => shots::run(&workspace, &options),
         Command::Torture(options) => torture::run(&workspace, &options),
     }
 }
