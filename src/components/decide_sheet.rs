@@ -151,7 +151,7 @@ pub fn DecideSheet(
                 })}
                 <div class="sheet-foot">
                     <a class="button" href=back>"Back"</a>
-                    <button type="submit" class="button primary" disabled=move || busy.get()><bdi>{verb}</bdi></button>
+                    <button type="submit" class="button" class:primary=kind != DecisionKind::Cancel class:danger=kind == DecisionKind::Cancel disabled=move || busy.get()><bdi>{verb}</bdi></button>
                 </div>
             </form>
         </Dialog>

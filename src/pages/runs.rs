@@ -288,7 +288,7 @@ fn Nothing(filtered: bool) -> impl IntoView {
             <Notice title="No runs yet">
                 <p>"A run appears here the moment an agent creates it: no reload needed."</p>
                 <p>"Give the agent a token: " <code>"step47 token create --role agent --name my-agent"</code></p>
-                <p>"Then " <code>"POST /v1/runs"</code> " with it, or use the Rust SDK. " <code>"step47 demo"</code> " shows sample agents."</p>
+                <p>"Then " <code>"POST /v1/runs"</code> " with it, or use the SDK for Python or Rust. " <code>"step47 demo"</code> " shows sample agents."</p>
             </Notice>
         }
         .into_any()

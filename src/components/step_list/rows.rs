@@ -114,7 +114,7 @@ fn Cells(step: Step, on: Memo<bool>, context: RowContext) -> impl IntoView {
         to: step.ended_at,
         seen: step.begun_at,
     };
-    let shown = (step.status != StepStatus::Waiting).then_some(span);
+    let shown = (step.status != StepStatus::Waiting && !step.damaged).then_some(span);
     let tries = (step.tries > 1).then(|| format!("{} tries", step.tries));
     let seq = step.seq;
     let running = step.status == StepStatus::Running;
@@ -130,16 +130,38 @@ fn Cells(step: Step, on: Memo<bool>, context: RowContext) -> impl IntoView {
         false => (Shape::from(step.stood()), words::step_stands(&step)),
     };
     let ghost = step.was.is_some();
+    let link = move |name: String| {
+        view! {
+            <a class="step-name" href=move || context.href.run(seq) data-row=""
+                aria-current=move || on.get().then_some("true")><bdi>{name}</bdi></a>
+        }
+    };
+    if step.damaged {
+        // What the row says may be what was damaged: none of it is shown as true.
+        return view! {
+            <td class="cell-mark"><Glyph shape=shape label=word.clone() ghost/></td>
+            <td class="cell-step"><div class="step-line">{link(word)}</div></td>
+            <td class="cell-figure">"—"</td>
+            <td class="cell-figure cell-usd">"—"</td>
+            <td class="cell-figure cell-change">"—"</td>
+        }
+        .into_any();
+    }
+    // A retry that was ordered is no retry yet.
+    let decision = step.decision.filter(|_| !step.decided());
+    let ordered = step
+        .decided()
+        .then(|| view! { <span class="step-decision">"runs again"</span> });
     view! {
         <td class="cell-mark">
             <Glyph shape=shape label=word ghost/>
         </td>
         <td class="cell-step"><div class="step-line">
-            <a class="step-name" href=move || context.href.run(seq) data-row=""
-                aria-current=move || on.get().then_some("true")><bdi>{step.name}</bdi></a>
+            {link(step.name)}
             <bdi class="step-tool">{step.tool.unwrap_or_else(|| step.kind.as_str().to_owned())}</bdi>
             {step.effect.map(|_| view! { <span class="tag tag-effect">"effect"</span> })}
-            {step.decision.map(|kind| view! { <span class="step-decision">{words::decided(kind)}</span> })}
+            {ordered}
+            {decision.map(|kind| view! { <span class="step-decision">{words::decided(kind)}</span> })}
             {tries.map(|tries| view! { <span class="step-tries">{tries}</span> })}
             {slow}
         </div></td>
