@@ -81,17 +81,18 @@ impl Warm {
         self.contents.remove(run);
     }
 
-    /// Which snapshot of the run is at hand.
-    pub fn newest(&self, run: &RunId) -> Option<(i64, Hash)> {
+    /// Which snapshot of the run is at hand, and the size of its state.
+    pub fn newest(&self, run: &RunId) -> Option<((i64, Hash), usize)> {
         let inner = self.inner.lock().ok()?;
         let (held, _) = inner.states.get(run)?;
-        Some((held.snapshot, held.hash))
+        Some(((held.snapshot, held.hash), held.bytes()))
     }
 
     /// Keeps a state that a reader read, unless the writer has put that one or a newer one here.
     pub fn put_newer(&self, run: &RunId, read: &NewestState) {
         let known = self.newest(run);
-        let outdated = |(snapshot, hash): (i64, Hash)| match snapshot == read.snapshot {
+        let outdated = |((snapshot, hash), _): ((i64, Hash), usize)| match snapshot == read.snapshot
+        {
             // The same number with another hash: the store was put back to an earlier day.
             true => hash != read.hash,
             false => snapshot < read.snapshot,
@@ -209,15 +210,15 @@ mod tests {
 
         warm.put_newer(&run, &first);
         warm.put_newer(&run, &second);
-        assert_eq!(warm.newest(&run), Some((1, second.hash)));
+        assert_eq!(warm.newest(&run).map(|it| it.0), Some((1, second.hash)));
         warm.put_newer(&run, &first);
-        assert_eq!(warm.newest(&run), Some((1, second.hash)));
+        assert_eq!(warm.newest(&run).map(|it| it.0), Some((1, second.hash)));
 
         let mut other = first.clone();
         let state = json!({"text": "other"});
         other.advance(Change::Whole(state.into()), max).unwrap();
         warm.put_newer(&run, &other);
-        assert_eq!(warm.newest(&run), Some((1, other.hash)));
+        assert_eq!(warm.newest(&run).map(|it| it.0), Some((1, other.hash)));
         assert!(warm.take(&run, 1, other.hash).is_some());
     }
 }

@@ -38,7 +38,9 @@ impl Reference {
             Kind::Resume => held && !self.undecided(),
             Kind::Pause | Kind::Cancel => !over,
             Kind::Note | Kind::Fork => true,
-            Kind::Acknowledge => matches!(self.status, "failed" | "crashed" | "cancelled"),
+            Kind::Acknowledge => {
+                matches!(self.status, "failed" | "crashed" | "cancelled") || self.left && !over
+            }
         };
         if !allowed {
             return "decision_refused".into();
@@ -58,6 +60,9 @@ impl Reference {
     /// A new run that shares what was settled before this step, or all of it.
     fn forked(&self, at: Option<usize>) -> Self {
         let settled = |step: &Step| matches!(step.status, "committed" | "skipped" | "failed");
+        let from = at.unwrap_or(self.steps.len());
+        let (before, beyond) = self.steps.split_at(from);
+        let open = before.iter().filter(|step| !settled(step));
         let shared = self.steps[..at.unwrap_or(self.steps.len())].iter().cloned();
         Self {
             status: "ready",
@@ -71,6 +76,7 @@ impl Reference {
                 })
                 .collect(),
             state: at.map_or(&self.state, |at| &self.steps[at].base).clone(),
+            left: open.chain(beyond).any(Step::may_have_happened),
             ..Self::default()
         }
     }
@@ -113,6 +119,7 @@ impl Reference {
             }
             Kind::Rewind => {
                 self.state = self.steps[at].base.clone();
+                self.left |= self.steps[at..].iter().any(Step::may_have_happened);
                 for step in &mut self.steps[at..] {
                     *step = step.clone().superseded();
                 }
@@ -144,7 +151,8 @@ impl Reference {
                 self.signal = None;
                 self.become_status("cancelled");
             }
-            Kind::Note | Kind::Fork | Kind::Acknowledge => {}
+            Kind::Acknowledge => self.left = false,
+            Kind::Note | Kind::Fork => {}
         }
     }
 }

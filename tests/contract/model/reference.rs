@@ -22,6 +22,17 @@ pub struct Step {
 }
 
 impl Step {
+    /// It has an effect that happened, or may have.
+    pub(super) fn may_have_happened(&self) -> bool {
+        let effect = self.key == 1 || self.key == 2;
+        effect
+            && match self.status {
+                "committed" | "crashed" | "running" => true,
+                "failed" | "skipped" => self.unknown,
+                _ => false,
+            }
+    }
+
     pub(super) fn superseded(self) -> Self {
         Self {
             status: "superseded",
@@ -46,6 +57,8 @@ pub struct Reference {
     pub state: State,
     /// There is a decision that can be sent again.
     pub(super) decided: bool,
+    /// A rewind or the fork that made this run left effects behind, and nobody acknowledged them.
+    pub(super) left: bool,
     /// The run that the last operation made.
     pub fork: Option<Box<Reference>>,
 }
@@ -66,6 +79,7 @@ impl Default for Reference {
             steps: Vec::new(),
             state: State::new(),
             decided: false,
+            left: false,
             fork: None,
         }
     }
