@@ -68,7 +68,7 @@ test("an order whose answer got lost is not refused: the page asks again and say
   await expect(dialog.getByText(/Not known yet/)).toBeVisible();
   await expect(dialog.getByText(/refused/i)).toHaveCount(0);
   answer();
-  await expect(dialog.getByRole("heading")).toHaveText("Resumed 3");
+  await expect(dialog.getByRole("heading")).toHaveText("Resumed 3 runs");
   await expect(dialog.getByText(/refused|Not known/i)).toHaveCount(0);
   expect(sent, "it was sent again").toBeGreaterThan(1);
   for (const id of ids) {

@@ -139,7 +139,7 @@ fn typed_change(picked: &Picked) -> Result<Option<Vec<Op>>, String> {
     }
     let (path, text) = (picked.path.trim(), picked.value.trim());
     if !path.starts_with('/') {
-        return Err(format!("the path {path} must begin with /"));
+        return Err(format!("the path “{path}” must begin with /"));
     }
     if text.is_empty() {
         return Err(format!("the new value of {path} is missing"));
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn what_cannot_be_a_change_is_said() {
         let why = |path, value| typed(Way::NewKey, path, value).unwrap_err();
-        assert_eq!(why("amount", "1"), "the path amount must begin with /");
+        assert_eq!(why("amount", "1"), "the path “amount” must begin with /");
         assert_eq!(why("/amount", " "), "the new value of /amount is missing");
         assert!(why("/note", "by hand").starts_with("the new value of /note is not valid JSON: "));
     }

@@ -293,9 +293,13 @@ impl Commit {
 /// The answer as it is kept for a repeat: a replayed result is read again from its own step. It is put aside meanwhile, not
 /// copied: it may be megabytes.
 fn kept(answer: &mut CommitAnswer) -> Result<Value, Error> {
-    let result = replayed(answer).and_then(|next| next.result.take());
+    // A server of an earlier version reads the result again only where the answer names a snapshot.
+    let shed = replayed(answer).filter(|next| next.snapshot.is_some());
+    let result = shed.and_then(|next| next.result.take());
     let kept = serde_json::to_value(&*answer).map_err(Error::damaged);
-    if let Some(next) = replayed(answer) {
+    if result.is_some()
+        && let Some(next) = replayed(answer)
+    {
         next.result = result;
     }
     kept

@@ -6,6 +6,7 @@ use super::super::{
     Error, Store, ended_leases,
     engine::{Connection, Param, params},
     rows::{AttemptRow, RunRow, StepRow, run_columns, step::gate},
+    sound,
 };
 use crate::domain::{
     AgentError, Outcome, Problem, Run, RunId, RunStatus, StepStatus,
@@ -137,13 +138,13 @@ async fn matter(
         (status, _) if run.status == RunStatus::Failed => {
             let own = match status {
                 StepStatus::Failed => {
-                    error(conn, STEP_ERROR, params![run.id.as_str(), seq]).await?
+                    sound(error(conn, STEP_ERROR, params![run.id.as_str(), seq]).await)?.flatten()
                 }
                 _ => None,
             };
             let error = match own {
                 Some(own) => Some(own),
-                None => error(conn, RUN_ERROR, params![run.id.as_str()]).await?,
+                None => sound(error(conn, RUN_ERROR, params![run.id.as_str()]).await)?.flatten(),
             };
             Some(Matter::Failure {
                 tries: step.attempts,
@@ -171,7 +172,9 @@ async fn ended_by(
     seq: i64,
     attempt: i64,
 ) -> Result<EndedBy, Error> {
-    let Some(attempt) = AttemptRow::load(conn, run, seq, attempt).await? else {
+    // A damaged attempt must not hide that an effect is unknown.
+    let attempt = sound(AttemptRow::load(conn, run, seq, attempt).await)?.flatten();
+    let Some(attempt) = attempt else {
         return Ok(EndedBy::Unknown);
     };
     if attempt.outcome == Outcome::Failed {

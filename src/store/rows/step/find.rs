@@ -1,10 +1,10 @@
 //! Steps by their number, their key and their place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::StepRow;
 use crate::{
-    domain::{RunId, StepKey},
+    domain::{Outcome, RunId, StepKey},
     store::{
         Error,
         engine::{Connection, Param, params},
@@ -29,6 +29,10 @@ pub(in crate::store) use steps;
 /// Steps that are read one by one on the way back, and at once.
 const NEAR: i64 = 500;
 const STRIDE: i64 = 50;
+
+/// The last attempts of superseded steps that ever failed, in one statement for all steps that were read.
+const LAST_TRIES: &str = "WHERE run = $1 AND seq >= $2 AND seq <= $3 AND attempt = (SELECT s.attempts FROM steps s \
+     WHERE s.run = attempts.run AND s.seq = attempts.seq AND s.status = 'superseded' AND s.failures > 0)";
 
 impl StepRow {
     /// A damaged step is nothing to act on.
@@ -59,9 +63,19 @@ impl StepRow {
 
     /// Reads how the last attempts ended, of the steps whose rows cannot tell.
     pub async fn endings(conn: &mut dyn Connection, steps: &mut [Self]) -> Result<(), Error> {
+        let hidden = || steps.iter().filter(|step| step.hides_its_end());
+        let (first, last) = (
+            hidden().min_by_key(|step| step.seq),
+            hidden().map(|step| step.seq).max(),
+        );
+        let (Some(first), Some(last)) = (first, last) else {
+            return Ok(());
+        };
+        let params = params![first.run.as_str(), first.seq, last];
+        let rows = AttemptRow::sound_ones(conn, LAST_TRIES, params).await?;
+        let ends: HashMap<i64, Outcome> = rows.iter().map(|it| (it.seq, it.outcome)).collect();
         for step in steps.iter_mut().filter(|step| step.hides_its_end()) {
-            let last = AttemptRow::load(conn, &step.run, step.seq, step.attempts).await;
-            step.last = sound(last)?.flatten().map(|attempt| attempt.outcome);
+            step.last = ends.get(&step.seq).copied();
         }
         Ok(())
     }
