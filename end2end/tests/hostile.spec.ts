@@ -85,7 +85,7 @@ for (const width of [1440, 390]) {
     await expect(admin.locator(`tr[data-run="${id}"]`)).toBeVisible();
     await expectHarmless(admin, "the list");
     const row = await admin.locator(`tr[data-run="${id}"]`).boundingBox();
-    expect(row!.height, "a row keeps its height").toBeLessThan(width > 720 ? 60 : 400);
+    expect(row!.height, "a row keeps its height").toBeLessThan(width > 720 ? 60 : 440);
     await admin.goto(`${server.url}/?q=${encodeURIComponent(IMAGE)}`);
     await expectHarmless(admin, "the search");
 

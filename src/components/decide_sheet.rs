@@ -7,7 +7,10 @@ use crate::{
     api::AppError,
     domain::{
         DecisionKind, Run,
-        rules::{offer::Standing, plan::LeftBehind},
+        rules::{
+            offer::Standing,
+            plan::{LeftBehind, NAMED_MAX},
+        },
         views::words,
         wire::protocol::{Decide, DecideAnswer},
     },
@@ -73,9 +76,13 @@ fn unknown(
             Some((said, Vec::new()))
         }
         several => {
+            let n = words::number(several.len() as i64);
+            let n = match several.len() < NAMED_MAX {
+                true => n,
+                false => format!("At least {n}"),
+            };
             let said = format!(
-                "{} effects are unknown. Each may have happened, not happened, or still be under way:",
-                several.len()
+                "{n} effects are unknown. Each may have happened, not happened, or still be under way:"
             );
             Some((said, several.to_vec()))
         }

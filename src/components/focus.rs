@@ -120,21 +120,29 @@ pub fn focus_in_place(element: &HtmlElement) {
         .or_say("focus an element");
 }
 
-/// Presses what stands in the open dialog under a single key.
-pub fn press_in_dialog(key: &str) -> bool {
-    let marked = |dialog: web_sys::Element| {
-        let all = dialog.query_selector_all("[data-key]").ok()?;
-        (0..all.length())
-            .filter_map(|n| all.get(n)?.dyn_into::<HtmlElement>().ok())
-            .find(|it| {
-                it.offset_height() > 0 && it.get_attribute("data-key").as_deref() == Some(key)
-            })
-    };
-    let found = open_dialog().and_then(marked);
-    if let Some(it) = &found {
+/// Presses what a single key stands for (`data-key`): where the focus is, else in the open dialog, else on the page. What is
+/// open already stays open.
+pub fn press_marked(key: &str) -> bool {
+    let around = focused().and_then(|it| it.closest("fieldset").or_say("look around").flatten());
+    let page = || document().body().map(web_sys::Element::from);
+    let found = around
+        .and_then(|place| marked(&place, key))
+        .or_else(|| marked(&open_dialog().or_else(page)?, key));
+    if let Some(it) = &found
+        && !it.matches("details[open] > summary").unwrap_or_default()
+    {
         it.click();
     }
     found.is_some()
+}
+
+fn marked(place: &web_sys::Element, key: &str) -> Option<HtmlElement> {
+    let all = place
+        .query_selector_all("[data-key]")
+        .or_say("look for keys")?;
+    (0..all.length())
+        .filter_map(|n| all.get(n)?.dyn_into::<HtmlElement>().ok())
+        .find(|it| it.offset_height() > 0 && it.get_attribute("data-key").as_deref() == Some(key))
 }
 
 /// Focuses the first element that fits.

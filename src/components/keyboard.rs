@@ -108,7 +108,7 @@ pub fn Keyboard() -> impl IntoView {
                 return;
             }
             if open_dialog().is_some() {
-                if digits::choose(&key) || focus::press_in_dialog(&key) {
+                if digits::choose(&key) || focus::press_marked(&key) {
                     event.prevent_default();
                 }
                 return;
@@ -123,7 +123,7 @@ pub fn Keyboard() -> impl IntoView {
                 (_, "j") if !keys.steps.get_value() => move_among_rows(1),
                 (_, "k") if !keys.steps.get_value() => move_among_rows(-1),
                 (_, "?") => keys.help.set(true),
-                (_, key) if digits::choose(key) => {}
+                (_, key) if digits::choose(key) || focus::press_marked(key) => {}
                 _ => return,
             }
             event.prevent_default();

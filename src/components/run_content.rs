@@ -54,9 +54,11 @@ pub fn ChildRuns(
     let stopped = Memo::new(move |_| all.with(|all| all.iter().any(broke)));
     let rest = move || {
         let more = Some(more.get()).filter(|n| *n > 0)?;
-        Some(
-            view! { <li class="dim">{format!("+{} more child runs and forks", words::count(more))}</li> },
-        )
+        let said = match more {
+            1 => "+1 more child run or fork".to_owned(),
+            n => format!("+{} more child runs and forks", words::count(n)),
+        };
+        Some(view! { <li class="dim">{said}</li> })
     };
     let row = |it: Child| {
         let href = format!("/runs/{}", it.id);

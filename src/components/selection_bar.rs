@@ -52,8 +52,11 @@ pub fn SelectionBar(
     });
     let dialog = NodeRef::<html::Dialog>::new();
     let ask = move |what: DecisionKind| {
-        kind.set(what);
-        on_close.run(());
+        // One order at a time: what is under way is shown instead.
+        if progress.with_untracked(Option::is_none) {
+            kind.set(what);
+            on_close.run(());
+        }
         if let Some(dialog) = dialog.get_untracked() {
             modal::open(&dialog);
         }
@@ -107,7 +110,7 @@ fn Order(
     let verb = move || picked.with(|picked| heading(kind.get(), picked.len()));
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        if busy.get_untracked() {
+        if busy.get_untracked() || progress.with_untracked(Option::is_some) {
             return;
         }
         busy.set(true);

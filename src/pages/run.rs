@@ -88,6 +88,7 @@ fn Run(id: Memo<String>, read: Read, url: Memo<RunUrl>) -> impl IntoView {
         })
     });
     move || {
+        read.wait_for_all();
         found.get().map(|found| match found {
             Found::Run(id) => view! { <RunBody id read url/> }.into_any(),
             Found::Refused(error) => missing(error).into_any(),

@@ -272,7 +272,6 @@ fn list_view(
     .into_any()
 }
 
-/// An unknown status in the URL finds nothing: the page says which statuses there are.
 #[component]
 fn Nothing(filtered: bool) -> impl IntoView {
     if filtered {

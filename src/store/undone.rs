@@ -14,14 +14,13 @@ use crate::domain::{
     rules::{
         decision::{Decision, DecisionKind},
         lease::LeaseEnd,
-        plan::{LeftBehind, Saved, left_behind},
+        plan::{LeftBehind, NAMED_MAX, Saved, left_behind},
     },
     views::sheet::{Aftermath, Ahead},
 };
 
-/// Rewinds that are looked at, and effects that are named.
+/// Rewinds that are looked at.
 const REWINDS_MAX: i64 = 50;
-const NAMED_MAX: usize = 50;
 
 const ACKNOWLEDGED: &str = "WHERE run = $1 AND kind = 'acknowledge' ORDER BY id DESC LIMIT 1";
 const REWINDS: &str = "WHERE run = $1 AND kind = 'rewind' AND id > $2 ORDER BY id LIMIT $3";

@@ -6,9 +6,12 @@ use leptos::{html, prelude::*, web_sys};
 use crate::{
     api::AppError,
     components::focus,
-    domain::views::{
-        pick::{Picks, Way},
-        typed_json,
+    domain::{
+        Code,
+        views::{
+            pick::{Picks, Way},
+            typed_json,
+        },
     },
 };
 
@@ -51,7 +54,10 @@ pub fn OneValue(
     let picked = Memo::new(move |_| picks.with(|all| all.get(&seq).cloned().unwrap_or_default()));
     let path = move || picked.with(|it| it.path.clone());
     let value = move || picked.with(|it| it.value.clone());
-    let skips = move || picked.with(|it| it.way == Some(Way::Skip));
+    // Without WASM no choice shows it again: it is hidden by the browser only.
+    let ready = RwSignal::new(false);
+    Effect::new(move || ready.set(true));
+    let skips = move || ready.get() && picked.with(|it| it.way == Some(Way::Skip));
     let here = move || stands.said.get().filter(|said| said.path == path());
     // Typing begins with what stands there; what was typed meanwhile stays.
     Effect::new(move || {
@@ -96,6 +102,9 @@ pub fn OneValue(
     let said = move || {
         let said = here()?;
         Some(match (&said.value, said.line()) {
+            (Err(error), _) if !error.is(Code::NotFound) => {
+                view! { <p class="tone-failed"><bdi>{error.to_string()}</bdi></p> }.into_any()
+            }
             (Err(_), _) => view! {
                 <p class="tone-failed">"The current state has no value at "<bdi class="mono">{said.path.clone()}</bdi>"."</p>
             }
@@ -128,7 +137,7 @@ pub fn OneValue(
                             picks.update(|all| all.entry(seq).or_default().value = typed);
                         }/>
                 </label>
-                {said}
+                <div role="status">{said}</div>
             </div>
         </details>
     }

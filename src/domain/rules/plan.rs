@@ -26,7 +26,7 @@ mod facts;
 mod gap;
 mod why;
 
-pub use effect::{EffectAhead, LeftBehind, left_behind};
+pub use effect::{EffectAhead, LeftBehind, NAMED_MAX, left_behind};
 pub use facts::{Facts, StepFacts};
 pub use gap::{Changed, RefFacts, Taker, gap};
 

@@ -274,7 +274,7 @@ fn BothSides(
 fn compared(base: &EditSheet, text: &str) -> Result<Vec<Change>, &'static str> {
     if base.text.len().max(text.len()) > LIVE_MAX {
         return Err(
-            "A text this long is not compared here. Its changes are shown once it is saved.",
+            "A text this long is not compared here: the State diff tab compares what is saved.",
         );
     }
     match (typed_json::parse(&base.text), typed_json::parse(text)) {

@@ -84,7 +84,15 @@ pub fn Asked(
                 let begun = run.with_untracked(|run| run.as_ref().is_none_or(|it| it.steps > 0));
                 let step = selected.get_untracked();
                 if step.is_none() && (begun || kind == DecisionKind::Rewind) {
-                    return None;
+                    return Some(
+                        view! {
+                            <Dialog title="No step is selected" back=back.clone()>
+                                <p class="sheet-text">"Select a step first: the run goes back to before it."</p>
+                                <div class="sheet-foot"><a class="button" href=back>"Back"</a></div>
+                            </Dialog>
+                        }
+                        .into_any(),
+                    );
                 }
                 view! {
                     <Dialog class="over-page" labelled="plan-title" back=back.clone()>

@@ -151,7 +151,10 @@ fn line(it: Decision, run: Option<&RunId>) -> impl IntoView + use<> {
         (Some(text), _) => view! { ": "<bdi>{text.clone()}</bdi> }.into_any(),
         (_, Some(fork)) => {
             let (href, short) = (format!("/runs/{fork}"), fork.short().to_owned());
-            view! { " forked it from before step "{it.step}": "<a class="link mono" href=href>{short}</a> }.into_any()
+            let from = it
+                .step
+                .map(|step| format!(" from before step {}", words::number(step)));
+            view! { " forked it"{from}": "<a class="link mono" href=href>{short}</a> }.into_any()
         }
         _ => view! { " "<bdi>{words::did(it.kind, &it)}{chosen(&it)}</bdi> }.into_any(),
     };

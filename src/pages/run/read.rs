@@ -148,6 +148,20 @@ impl Read {
         }
     }
 
+    /// Makes the `Transition` around the page wait for all of it, also for what is only shown once something else is known:
+    /// Leptos looks for further reads once more and no more, and would send a page without them that does not hydrate.
+    pub fn wait_for_all(self) {
+        self.run.with_untracked(|_| ());
+        self.one.with_untracked(|_| ());
+        self.window.with_untracked(|_| ());
+        self.picture.with_untracked(|_| ());
+        self.beside.with_untracked(|_| ());
+        self.found.with_untracked(|_| ());
+        self.asked.with_untracked(|_| ());
+        self.decided.with_untracked(|_| ());
+        self.origin.with_untracked(|_| ());
+    }
+
     pub fn sheet_or_error(self, id: &str) -> Option<Result<RunSheet, AppError>> {
         let answer = self.last_run.or_last(id, self.run.get()?);
         Some(answer.map(|AsOf { event, value }| {

@@ -177,6 +177,7 @@ impl Picture {
             let what = words::decided(flag.kind);
             let (y, text) = match crowded {
                 true => (23.0, "⚑".to_owned()),
+                false if flag.kind == DecisionKind::Claim => (13.0, "⚑ claimed".to_owned()),
                 false => (13.0, format!("⚑ {what}")),
             };
             taken.push(x);

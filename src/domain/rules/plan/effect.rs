@@ -118,6 +118,9 @@ impl LeftBehind {
     }
 }
 
+/// Effects that are named one by one; of more it is only said that there are more.
+pub const NAMED_MAX: usize = 50;
+
 /// The effects among these steps that happened, or may have.
 pub fn left_behind(steps: &[StepFacts], now: Time) -> Vec<LeftBehind> {
     let happened = |step: &&StepFacts| match step.status {
