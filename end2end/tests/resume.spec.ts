@@ -133,7 +133,7 @@ test("edited, then retried: the agent goes on with the edited state", async ({ a
   expect(state.note).toBe("edited by hand");
 });
 
-test("one value changed in the plan: one order retries the step and changes the state", async ({ admin, agent, server }) => {
+test("one value changed in the plan: one order retries the step and changes the state", async ({ admin, agent, server, consoleErrors }) => {
   const crash = await killedAgent(server, agent);
   await openPlan(admin, server, crash.id);
   const resume = plan(admin).getByRole("button", { name: /^Resume run/ });
@@ -145,6 +145,7 @@ test("one value changed in the plan: one order retries the step and changes the 
   await path.fill("/nowhere");
   await path.press("Tab");
   await expect(plan(admin)).toContainText("The current state has no value at /nowhere.");
+  consoleErrors.length = 0; // Chromium reports the 404
   await expect(resume, "a path without a value is not sent").toBeDisabled();
   await path.fill("/note");
   await path.press("Tab");

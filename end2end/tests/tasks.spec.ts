@@ -471,6 +471,8 @@ test.describe("edit one value and resume", () => {
   };
 
   test("with the mouse", async ({ mouse, agent }) => {
+    // And one key, from the field of the path to the one of the value.
+    mouse.most = { clicks: 4, all: 5 };
     const { page } = mouse;
     await mouse.start();
     await mouse.click(review(page, CRASHED));
