@@ -57,7 +57,7 @@ export class Agent {
   }
 
   async get<T = Json>(path: string): Promise<T> {
-    const response = await fetch(`${this.#url}/v1${path}`, { headers: { authorization: `Bearer ${this.#token}` } });
+    const response = await fetch(`${this.#url}/v1${path}`, { headers: { authorization: `Bearer ${this.#token}`, accept: "application/json" } });
     const text = await response.text();
     if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${text}`);
     return JSON.parse(text) as T;

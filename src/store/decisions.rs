@@ -106,6 +106,42 @@ pub(super) async fn some(
     rows.into_iter().map(decision).collect()
 }
 
+/// Decisions that made a state. They are looked for by the index of edits and by that of all decisions, for if a damaged one
+/// forgets a row, an older state must not pass for the one that counts.
+#[derive(Clone, Copy)]
+pub(super) enum Edits {
+    Oldest,
+    Newest,
+}
+
+macro_rules! edits {
+    ($order:literal) => {
+        concat!(
+            "WHERE id IN (SELECT id FROM decisions WHERE run = $1 AND snapshot >= $2 \
+             UNION SELECT id FROM decisions WHERE run = $1 AND COALESCE(snapshot, -1) >= $2) ORDER BY ",
+            $order,
+            " LIMIT $3"
+        )
+    };
+}
+
+impl Edits {
+    /// Those that made the state `from` or one after it.
+    pub async fn of(
+        self,
+        conn: &mut dyn Connection,
+        run: &RunId,
+        from: i64,
+        limit: i64,
+    ) -> Result<Vec<Decision>, Error> {
+        let chosen = match self {
+            Self::Oldest => edits!("id"),
+            Self::Newest => edits!("id DESC"),
+        };
+        some(conn, chosen, params![run.as_str(), from, limit]).await
+    }
+}
+
 /// Whether a decision made this state: both are written in one transaction, at one time.
 pub(super) async fn made(
     conn: &mut dyn Connection,
@@ -113,8 +149,7 @@ pub(super) async fn made(
     state: &StateAt,
 ) -> Result<bool, Error> {
     let owner = stored::owner(conn, run, state.snapshot).await?;
-    let first = "WHERE run = $1 AND snapshot >= $2 ORDER BY id LIMIT 1";
-    let first = some(conn, first, params![owner.as_str(), state.snapshot]).await?;
+    let first = Edits::Oldest.of(conn, &owner, state.snapshot, 1).await?;
     Ok(first.iter().any(|it| it.at == state.created_at))
 }
 

@@ -8,8 +8,9 @@ use std::sync::Arc;
 pub use looked::Looked;
 
 use super::{
-    Error, Store, decisions,
-    engine::{Connection, params},
+    Error, Store,
+    decisions::Edits,
+    engine::Connection,
     rows::{AttemptRow, StepRow, steps},
     snapshots::{self, StateAt},
     tags,
@@ -194,9 +195,7 @@ impl Store {
                 last.ok_or_else(gone)?.base
             }
         };
-        let made = "WHERE run = $1 AND snapshot >= $2 ORDER BY id LIMIT $3";
-        let params = params![run.as_str(), own, EDITS_MAX];
-        let made = decisions::some(&mut *conn, made, params).await?;
+        let made = Edits::Oldest.of(&mut *conn, run, own, EDITS_MAX).await?;
         let here = |it: &&Decision| {
             it.kind != DecisionKind::Rewind
                 && it.edited_at() == Some(seq)

@@ -4,7 +4,8 @@ mod checked;
 mod effects;
 
 use super::{
-    Error, Store, decisions,
+    Error, Store,
+    decisions::Edits,
     engine::{Connection, params},
     rows::{Announcements, AttemptRow, RunRow, StepRow, reference::RefRow, step_columns},
     table::Declared as _,
@@ -40,7 +41,6 @@ pub(super) const NOTABLE: &str = concat!(
      OR attempts > 1 OR decision IS NOT NULL) \
      AND (status <> 'committed' OR given = 1 OR decision IS NOT NULL) ORDER BY seq LIMIT $2"
 );
-const EDITS: &str = "WHERE run = $1 AND snapshot IS NOT NULL ORDER BY id DESC LIMIT $2";
 const REFS: &str = "WHERE run = $1 ORDER BY uri LIMIT $2";
 
 /// All that is read for a plan.
@@ -318,7 +318,7 @@ pub(super) fn facts(run: &RunId, step: &StepRow) -> StepFacts {
 }
 
 async fn edits(conn: &mut dyn Connection, run: &RunRow) -> Result<Vec<EditMark>, Error> {
-    let made = decisions::some(conn, EDITS, params![run.id.as_str(), EDITS_MAX]).await?;
+    let made = Edits::Newest.of(conn, &run.id, 0, EDITS_MAX).await?;
     let by_hand = made.iter().filter(|it| it.kind != DecisionKind::Rewind);
     Ok(by_hand.rev().filter_map(Decision::edit).collect())
 }

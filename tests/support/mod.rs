@@ -104,6 +104,18 @@ macro_rules! campaigns {
 }
 pub(crate) use campaigns;
 
+/// What chance begins from: the same in every run of the tests, another in each long campaign. `STEP47_TEST_SEED` plays what a
+/// failure named again.
+pub fn seed() -> u64 {
+    if let Ok(given) = std::env::var("STEP47_TEST_SEED") {
+        return given.parse().expect("a number");
+    }
+    match std::env::var_os("STEP47_TORTURE") {
+        Some(_) => rand::random(),
+        None => 47,
+    }
+}
+
 /// How often to repeat what goes wrong only sometimes: `STEP47_TORTURE=1` asks for many more.
 pub fn rounds(usual: usize) -> usize {
     match std::env::var_os("STEP47_TORTURE") {

@@ -150,7 +150,11 @@ impl Read {
 
     /// Makes the `Transition` around the page wait for all of it, also for what is only shown once something else is known:
     /// Leptos looks for further reads once more and no more, and would send a page without them that does not hydrate.
+    /// Only the server waits: in the browser the page's parts are there as soon as each is known.
     pub fn wait_for_all(self) {
+        if !cfg!(feature = "ssr") {
+            return;
+        }
         self.run.with_untracked(|_| ());
         self.one.with_untracked(|_| ());
         self.window.with_untracked(|_| ());

@@ -14,7 +14,7 @@ use proptest::{
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
 
-use crate::support::{Engine, block_on};
+use crate::support::{Engine, block_on, seed};
 use ops::{Kind, Op};
 use reference::Reference;
 use world::World;
@@ -46,11 +46,6 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     let first = prop::option::weighted(0.9, first);
     let rest = prop::collection::vec(op(), 1..40);
     (first, rest).prop_map(|(first, rest)| first.into_iter().chain(rest).collect())
-}
-
-fn seed() -> u64 {
-    let given = std::env::var("STEP47_TEST_SEED").ok();
-    given.map_or_else(rand::random, |seed| seed.parse().expect("a number"))
 }
 
 fn rng(seed: u64) -> TestRng {

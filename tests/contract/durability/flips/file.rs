@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{EPHEMERAL, found, history, place, served::Served, settled, unharmed};
-use crate::support::{Engine, Server, run};
+use crate::support::{Engine, Server, run, seed};
 
 /// What only SQLite's planner or nobody reads.
 const UNREAD: [&str; 2] = ["sqlite_stat1", "sqlite_stat4"];
@@ -206,7 +206,7 @@ async fn no_flipped_bit_in_the_file_goes_unnoticed(on: Engine) {
         Some(_) => 100_000,
         None => 150,
     };
-    let seed = rand::random();
+    let seed = seed();
     let tally = flip_bits(&mut server, flips, seed).await;
     println!(
         "{flips} flips, seed {seed}: {} reported, {} changed nothing that is read, {} in what is written again every second",
