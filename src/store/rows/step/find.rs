@@ -9,7 +9,6 @@ use crate::{
         Error,
         engine::{Connection, Param, params},
         rows::AttemptRow,
-        sound,
     },
 };
 
