@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::domain::{
     nouns::{
-        attempt::{Attempt, Outcome},
+        attempt::Attempt,
         run::{Announced, Link, OnCrash, Run, RunDetail},
         step::{AgentError, StepDetail},
         time::Time,
@@ -67,6 +67,9 @@ pub struct Aftermath {
     /// Effects of steps that crashed: nobody knows whether they happened.
     #[serde(default)]
     pub unknown: Vec<LeftBehind>,
+    /// Who cancelled it, and when.
+    #[serde(default)]
+    pub cancelled: Option<(String, Time)>,
     /// It was rewound to before this step, and nothing has moved it since.
     pub rewound_to: Option<i64>,
     /// Effects that were left behind, until the run ends or someone acknowledges them.
@@ -230,10 +233,9 @@ impl StepSheet {
         }
     }
 
-    /// The newest attempt of a worker: a result that an operator gave is an attempt too.
+    /// The newest attempt of a worker.
     pub fn by_worker(&self) -> Option<&Attempt> {
-        let by_worker = |it: &&Attempt| it.outcome != Outcome::Given;
-        self.detail.attempts.iter().rfind(by_worker)
+        self.detail.by_worker()
     }
 }
 

@@ -56,6 +56,7 @@ pub fn step_stands(step: &Step) -> String {
     match step.was {
         Some(was) => format!("{}, superseded by a rewind", step_status(was)),
         None if step.decided() => "decided: runs again".into(),
+        None if step.skipped_in_doubt() => "skipped; it may have happened".into(),
         None => step_status(step.status).into(),
     }
 }
