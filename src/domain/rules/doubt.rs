@@ -48,7 +48,7 @@ impl Step {
     /// The attempt of which nobody knows whether it happened: the step crashed mid-flight, whether it was skipped since or not.
     pub fn doubt(&self) -> Option<Doubt> {
         let stands = matches!(self.stood(), StepStatus::Crashed | StepStatus::Skipped);
-        let effect = self.effect.as_ref().filter(|_| stands)?;
+        let effect = self.effect.as_ref().filter(|_| stands && !self.damaged)?;
         let effect = EffectAhead {
             key: Some(self.idempotency_key.clone()),
             unknown: self.effect_unknown,
