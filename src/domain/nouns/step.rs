@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::domain::{
     nouns::{
-        attempt::{Attempt, LogLine, Outcome},
+        attempt::{Attempt, LogLine},
         ids::StepKey,
         ordered_json::OrderedJson,
         run::Link,
@@ -233,12 +233,6 @@ pub struct ExpectedAttempt {
 }
 
 impl StepDetail {
-    /// The newest attempt of a worker: a result that an operator gave is an attempt too.
-    pub fn by_worker(&self) -> Option<&Attempt> {
-        let by_worker = |it: &&Attempt| it.outcome != Outcome::Given;
-        self.attempts.iter().rfind(by_worker)
-    }
-
     /// What the next worker will try, where someone has ordered that.
     pub fn expected(&self) -> Option<ExpectedAttempt> {
         let last = self.attempts.last()?;

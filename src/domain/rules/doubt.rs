@@ -64,15 +64,13 @@ impl Step {
 }
 
 impl StepDetail {
-    /// The same with the key that went to the provider: the step's own may have been replaced since.
+    /// The same with the key that this attempt sent: the step's own may have been replaced since.
     pub fn doubt(&self) -> Option<Doubt> {
         let doubt = self.step.doubt()?;
-        let Some(last) = self.by_worker() else {
-            return Some(doubt);
-        };
+        let sent = self.attempts.iter().find(|it| it.attempt == doubt.attempt);
+        let sent = sent.and_then(|it| it.idempotency_key.clone());
         Some(Doubt {
-            attempt: last.attempt,
-            key: last.idempotency_key.clone().or(doubt.key),
+            key: sent.or(doubt.key),
             ..doubt
         })
     }

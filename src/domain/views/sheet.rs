@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::domain::{
     nouns::{
-        attempt::Attempt,
+        attempt::{Attempt, Outcome},
         run::{Announced, Link, OnCrash, Run, RunDetail},
         step::{AgentError, StepDetail},
         time::Time,
@@ -233,9 +233,10 @@ impl StepSheet {
         }
     }
 
-    /// The newest attempt of a worker.
+    /// The newest attempt of a worker: a result that an operator gave is an attempt too.
     pub fn by_worker(&self) -> Option<&Attempt> {
-        self.detail.by_worker()
+        let by_worker = |it: &&Attempt| it.outcome != Outcome::Given;
+        self.detail.attempts.iter().rfind(by_worker)
     }
 }
 
