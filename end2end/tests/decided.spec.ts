@@ -141,6 +141,7 @@ test("a rewind hides nothing: what is not undone stands on the page and in the p
   await expect(notUndone(admin)).toContainText(/happened/);
   await expect(notUndone(admin)).toContainText("6 pay");
   await expect(notUndone(admin)).toContainText("unknown");
+  await expect(admin.locator(".timeline")).toContainText("1 committed, 5 superseded");
   const row = admin.locator(".step-row", { hasText: "pay" });
   await expect(row.getByRole("img", { name: "crashed mid-flight, superseded by a rewind" })).toBeVisible();
   await expect(admin.locator(".timeline-svg .bar-hatched.is-ghost"), "on the timeline it keeps its hatch").toHaveCount(1);
@@ -153,13 +154,29 @@ test("a rewind hides nothing: what is not undone stands on the page and in the p
   await admin.getByRole("link", { name: "Review & resume" }).click();
   await expect(plan(admin)).toContainText("Not undone");
   await expect(plan(admin)).toContainText("charge €80.00 to cus_R77");
-  await expect(plan(admin)).toContainText("may happen again");
+  await expect(plan(admin)).toContainText("2 effects that are not undone may happen again");
+  await expect(plan(admin)).not.toContainText("nothing recorded is executed again");
   await admin.goto(`${server.url}/runs/${id}`);
   await expectLive(admin);
   await notUndone(admin).getByRole("link", { name: "Acknowledge…" }).click();
   await admin.getByRole("dialog").getByRole("textbox").fill("seen");
   await admin.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
   await expect(notUndone(admin)).toHaveCount(0);
+});
+
+test("a skip settles nothing outside: the attempt may still have happened", async ({ admin, agent, server }) => {
+  const id = await payingRun(agent);
+  const doubt = `ttempt 1 may have happened: charge €80.00 to cus_R77 (POST stripe /v1/charges), key ${id}:6`;
+  await resume(admin, server.url, id, /^Skip it/, "the customer pays by bank");
+  await admin.goto(`${server.url}/runs/${id}?step=6`);
+  await expectLive(admin);
+  await expect(card(admin)).toContainText("decided “skip it”");
+  await expect(card(admin)).toContainText("pay is not executed again");
+  await expect(card(admin)).toContainText(`A${doubt}`);
+  await expect(admin.locator(".inspector-head")).toContainText("skipped; it may have happened");
+  await admin.goto(`${server.url}/runs/${id}?ask=resume`);
+  await expectLive(admin);
+  await expect(plan(admin)).toContainText(`a${doubt}`);
 });
 
 test("a fork says what its origin did and nobody undoes", async ({ admin, agent, server }) => {
@@ -378,4 +395,6 @@ test("whoever cancels is told of each unknown effect", async ({ admin, agent, se
   await admin.getByRole("checkbox", { name: "Select Two at once" }).first().check();
   await admin.getByRole("region", { name: "Selected runs" }).getByRole("button", { name: "Cancel…" }).click();
   await expect(admin.getByRole("dialog")).toContainText("1 has an unknown effect: it may have happened.");
+  await expect(effects).toHaveText([/1 pay · charge €80\.00 to cus_R77 · POST stripe \/v1\/charges · key /, /2 mail · mail the receipt to ana · smtp · key /]);
+  await expect(dialog.getByRole("button", { name: "Cancel 1 run" })).toHaveClass(/danger/);
 });

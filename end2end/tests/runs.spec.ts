@@ -124,7 +124,11 @@ test("runs of one cause with an effect unknown say so, and stand apart", async (
   };
   for (let n = 1; n <= 3; n++) await stop(`With effect ${n}`, { target: "bank" });
   for (let n = 1; n <= 4; n++) await stop(`Without ${n}`, undefined);
+  await failedRun(agent);
+  await crashedRun(agent);
   await admin.reload();
+  const lines = needs(admin).getByRole("row").filter({ has: admin.locator("td") });
+  await expect(lines, "unknown effects first, several of them before one").toHaveText([/3 runs/, /charge_card/, /failed at/, /4 runs/]);
   const groups = needs(admin).getByRole("row", { name: /runs payer/ });
   await expect(groups).toHaveCount(2);
   await expect(groups.first()).toContainText("effects unknown: look at each");

@@ -3,7 +3,11 @@
 use leptos::prelude::*;
 
 use super::{AppError, json::Json};
-use crate::domain::wire::bulk_order::{Decided, Ordered};
+use crate::domain::{
+    RunId,
+    rules::plan::LeftBehind,
+    wire::bulk_order::{Decided, Ordered},
+};
 
 /// Runs that one order may name.
 #[cfg(feature = "ssr")]
@@ -33,11 +37,24 @@ pub async fn resume(order: Ordered) -> Result<Vec<Decided>, AppError> {
     Ok(decided)
 }
 
+door!(UnknownEffects: Needs(Read));
+/// The first effects of these runs of which nobody knows whether they happened, each with its run: for whoever is about to
+/// cancel them.
+#[server(UnknownEffects, endpoint = "groups/unknown_effects", input = Json, output = Json)]
+pub async fn unknown_effects(runs: Vec<RunId>) -> Result<Vec<LeftBehind>, AppError> {
+    use crate::domain::Problem;
+    super::authorise::<UnknownEffects>()?;
+    if runs.len() > RUNS_MAX {
+        return Err(Problem::invalid("runs", format!("at most {RUNS_MAX} at once")).into());
+    }
+    Ok(super::store()?.unknown_effects(&runs).await?)
+}
+
 #[cfg(feature = "ssr")]
 async fn resume_one(
     store: &crate::store::Store,
     author: &crate::domain::Principal,
-    (run, version): (&crate::domain::RunId, i64),
+    (run, version): (&RunId, i64),
     reason: &str,
     key: Option<String>,
 ) -> Result<(), crate::domain::Problem> {

@@ -9,7 +9,10 @@ use crate::{
     client::RunId,
     domain::{
         DecisionKind, Run, RunStatus,
-        rules::plan::{Plan, resumable},
+        rules::{
+            doubt::UNCHECKED,
+            plan::{Plan, resumable},
+        },
         wire::protocol::{Decide, DecideAnswer},
     },
 };
@@ -108,4 +111,7 @@ fn told(answer: &DecideAnswer, undecided: &[String]) {
         (status, _) => status.to_string(),
     };
     say!("the run is {next} (version {})", run.version);
+    if run.unchecked() {
+        say!("an effect {UNCHECKED}: `step47 show {}` names it", run.id);
+    }
 }

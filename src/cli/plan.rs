@@ -130,12 +130,16 @@ fn line(lines: &[PlanStep]) {
             .key
             .as_deref()
             .map_or(String::new(), |key| format!(", key {key}"));
+        // What a retry risks is not said of a step that gets a result.
+        let risk = match first.action {
+            PlanAction::Given => String::new(),
+            _ => format!(": {}", effect.same_key()),
+        };
         say!(
-            "{:>13}            {} ({}{key}): {}",
+            "{:>13}            {} ({}{key}){risk}",
             "",
             clean(&effect.words),
-            clean(&effect.target),
-            effect.same_key()
+            clean(&effect.target)
         );
     }
     if first.evidence.is_some() {

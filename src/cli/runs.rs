@@ -2,10 +2,13 @@
 
 use super::{
     Failure,
-    say::{clip, say},
+    say::{clean, clip, say},
     source::{Source, SourceArgs},
 };
-use crate::domain::{Event, Run, RunDetail, RunId, RunQuery, RunStatus, wire::protocol::Check};
+use crate::domain::{
+    DecisionKind, Event, Run, RunDetail, RunId, RunQuery, RunStatus, rules::doubt::UNCHECKED,
+    wire::protocol::Check,
+};
 
 /// List, show and watch runs.
 #[derive(clap::Subcommand)]
@@ -110,18 +113,23 @@ fn table(runs: &[Run]) {
             run.id.as_str(),
             clip(&run.agent, 20),
             clip(run.title.as_deref().unwrap_or("—"), 30),
-            clip(
-                &run.at.as_ref().map_or("—".into(), |at| format!(
-                    "{} {} {}",
-                    at.status, at.seq, at.name
-                )),
-                26
-            ),
+            clip(&now_at(run), 26),
             run.usage
                 .cost_usd
                 .map_or("—".into(), |cost| format!("${cost:.2}")),
         );
     }
+}
+
+/// An effect that nobody checked comes before the place where the run stopped.
+fn now_at(run: &Run) -> String {
+    if run.unchecked() {
+        return "effect unknown, unchecked".into();
+    }
+    let at = run.at.as_ref();
+    at.map_or("—".into(), |at| {
+        format!("{} {} {}", at.status, at.seq, at.name)
+    })
 }
 
 pub async fn show(source: &Source, id: &RunId, json: bool) -> Result<(), Failure> {
@@ -130,7 +138,7 @@ pub async fn show(source: &Source, id: &RunId, json: bool) -> Result<(), Failure
         say!("{}", serde_json::to_string_pretty(&run)?);
         return Ok(());
     }
-    facts(&run);
+    facts(&run, cancelled_by(source, &run.run).await);
     let mut after = 0;
     say!(
         "\n{:>7}  {:<11}{:<28}{:<10}{:>6}{:>10}{:>10}",
@@ -159,6 +167,9 @@ pub async fn show(source: &Source, id: &RunId, json: bool) -> Result<(), Failure
                 step.kind.as_str(),
                 step.tries,
             );
+            if let Some(doubt) = step.doubt() {
+                say!("{:>7}  {}", "", clean(&doubt.in_words()));
+            }
         }
         match page.next {
             Some(next) => after = next,
@@ -167,14 +178,32 @@ pub async fn show(source: &Source, id: &RunId, json: bool) -> Result<(), Failure
     }
 }
 
-fn facts(detail: &RunDetail) {
+/// The run is shown also where its decisions cannot be read.
+async fn cancelled_by(source: &Source, run: &Run) -> Option<String> {
+    if run.status != RunStatus::Cancelled {
+        return None;
+    }
+    let page = source.decisions(&run.id, None).await.ok()?;
+    let mut made = page.decisions.into_iter();
+    made.find(|it| it.kind == DecisionKind::Cancel)
+        .map(|it| it.author)
+}
+
+fn facts(detail: &RunDetail, cancelled_by: Option<String>) {
     let run = &detail.run;
     say!(
         "{}  {}",
         clip(run.title.as_deref().unwrap_or(&run.agent), 100),
         run.id
     );
-    say!("  status     {} (version {})", run.status, run.version);
+    let by = cancelled_by.map_or(String::new(), |by| format!(" by {}", clip(&by, 100)));
+    say!("  status     {}{by} (version {})", run.status, run.version);
+    if run.unchecked() {
+        say!(
+            "  not known  an effect {UNCHECKED}: `step47 acknowledge {}`",
+            run.id
+        );
+    }
     let code = run
         .code_version
         .as_deref()

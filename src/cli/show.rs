@@ -59,7 +59,12 @@ fn one_step(detail: &StepDetail) {
         words::detail_stands(detail)
     );
     if let Some(effect) = &step.effect {
-        say!("  effect     {}", clean(&effect.target));
+        let said = effect.description.as_ref();
+        let said = said.map_or(String::new(), |it| format!(": {}", clean(it)));
+        say!("  effect     {}{said}", clean(&effect.target));
+    }
+    if let Some(doubt) = detail.doubt() {
+        say!("  not known  {}", clean(&doubt.in_words()));
     }
     say!("  key        {}", clean(step.key.as_str()));
     say!("  sent as    {}", step.idempotency_key);

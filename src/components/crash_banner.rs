@@ -4,9 +4,9 @@ use leptos::prelude::*;
 
 use super::{excerpt::ExcerptBlock, time::At};
 use crate::domain::{
-    Attempt, Outcome, Recovery, Time,
+    Attempt, DecisionKind, Outcome, Recovery, Run, Time,
     nouns::run::OnCrash,
-    rules::lease::LeaseEnd,
+    rules::{lease::LeaseEnd, offer::Standing},
     views::{
         sheet::{RunSheet, StepSheet},
         words,
@@ -43,6 +43,7 @@ pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
     let ended = attempt.as_ref().and_then(|it| it.ended_at);
     let progress = last_progress(&step);
     let gone = step.detail.step.was.is_some();
+    let over = run.run.status.over();
     // The key that went to the provider: the step's own may have been replaced since.
     let used = attempt.as_ref().and_then(|it| it.idempotency_key.clone());
     let key = used.unwrap_or_else(|| step.detail.step.idempotency_key.clone());
@@ -65,6 +66,7 @@ pub fn CrashBanner(step: StepSheet, run: RunSheet) -> impl IntoView {
                 <div><dt>"last heartbeat"</dt><dd>{time(heartbeat)}</dd></div>
                 <div>{match gone {
                     true => view! { <dt>"now"</dt><dd>"not part of the run any more; it may happen again as a new step"</dd> }.into_any(),
+                    false if over => view! { <dt>"can still be done"</dt><dd>{still_possible(&run.run)}</dd> }.into_any(),
                     false => view! { <dt>"held because"</dt><dd>{held_because(&step, &run)}</dd> }.into_any(),
                 }}</div>
                 <div><dt>"lease ended"</dt><dd>{time(ended)}</dd></div>
@@ -123,6 +125,21 @@ fn held_because(step: &StepSheet, run: &RunSheet) -> String {
     }
 }
 
+/// What the server still accepts about a step that crashed in a run that is over.
+fn still_possible(run: &Run) -> String {
+    let offers = |kind| Standing::of(run).offers(kind, None);
+    let open = run.unchecked() && offers(DecisionKind::Acknowledge);
+    let acknowledge = open.then_some("acknowledge that the effect may have happened");
+    let fork = offers(DecisionKind::Fork).then_some("fork the run");
+    let rewind = offers(DecisionKind::Rewind).then_some("rewind it");
+    let ways: Vec<_> = [acknowledge, fork, rewind].into_iter().flatten().collect();
+    let ways = match ways.is_empty() {
+        true => "nothing".to_owned(),
+        false => ways.join(", or "),
+    };
+    format!("{ways}; the run is {} and cannot be resumed", run.status)
+}
+
 /// Every recovery that the run is allowed was made.
 fn used_up(allowed: i64) -> String {
     match allowed {
@@ -135,6 +152,28 @@ fn used_up(allowed: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{RunStatus, nouns::sample};
+
+    #[test]
+    fn a_run_that_is_over_offers_what_the_server_accepts() {
+        let run = Run {
+            status: RunStatus::Cancelled,
+            effects_unknown: true,
+            ..sample::run("a")
+        };
+        assert_eq!(
+            still_possible(&run),
+            "acknowledge that the effect may have happened, or fork the run; the run is cancelled and cannot be resumed"
+        );
+        let seen = Run {
+            acknowledged: true,
+            ..run
+        };
+        assert_eq!(
+            still_possible(&seen),
+            "fork the run; the run is cancelled and cannot be resumed"
+        );
+    }
 
     #[test]
     fn one_recovery_is_spoken_of_as_one() {

@@ -2,12 +2,13 @@
 
 use leptos::{ev, prelude::*};
 
-use super::{dialog::Dialog, keyboard, refusal::Refusal};
+use super::{dialog::Dialog, keyboard, refusal::Refusal, unknown_effects::UnknownEffects};
 use crate::{
     api::AppError,
     domain::{
         DecisionKind, Run,
         rules::{
+            doubt::UNCHECKED,
             offer::Standing,
             plan::{LeftBehind, NAMED_MAX},
         },
@@ -47,6 +48,7 @@ fn consequence(kind: DecisionKind, run: &Run) -> String {
         DecisionKind::Note => "Everyone who opens this run sees the note. It changes nothing.".into(),
         DecisionKind::Pin => "Retention keeps all states of this run from now on.".into(),
         DecisionKind::Claim => "Others see that you are on it. Others can still decide. It ends after 15 minutes.".into(),
+        DecisionKind::Acknowledge if run.unchecked() => format!("The run stays cancelled. “{}” disappears from its page and its line.", words::capital(UNCHECKED.into())),
         DecisionKind::Acknowledge => format!("The run stays {} and leaves “Needs you”. “Not undone” disappears from its page.", run.status),
         DecisionKind::Skip => "The step is not executed. The agent goes on with null as its result.".into(),
         DecisionKind::Approve => "The agent goes on, told that it was approved.".into(),
@@ -55,8 +57,7 @@ fn consequence(kind: DecisionKind, run: &Run) -> String {
     }
 }
 
-/// What nobody knows of the world outside, where the decision would leave it so: a sentence, and each effect where they are
-/// several.
+/// What nobody knows of the world outside, where the decision would leave it so: a sentence, and each effect.
 fn unknown(
     kind: DecisionKind,
     run: &Run,
@@ -73,7 +74,7 @@ fn unknown(
         [one] => {
             let step = format!("{} {}", words::number(one.seq), one.name);
             let said = format!("The effect of step {step} is unknown: {may}.");
-            Some((said, Vec::new()))
+            Some((said, effects.to_vec()))
         }
         several => {
             let n = words::number(several.len() as i64);
@@ -131,20 +132,13 @@ pub fn DecideSheet(
         let (run, effects) = (run.get()?, effects.get());
         unknown(kind, &run, &effects)
     };
-    let effect = |it: LeftBehind| {
-        view! {
-            <li>{words::number(it.seq)}" "<bdi>{it.name}</bdi>" · "<bdi>{it.effect.words}</bdi>" · "<bdi class="mono">{it.effect.target}</bdi></li>
-        }
-    };
     view! {
         <Dialog title back=back.clone()>
             {asks.map(|asks| view! { <p class="sheet-text"><b><bdi>{asks}</bdi></b></p> })}
             <p class="sheet-text">{words}</p>
             {move || unknown().map(|(said, each)| view! {
                 <p class="sheet-text tone-crashed"><b><bdi>{said}</bdi></b></p>
-                {(!each.is_empty()).then(|| view! {
-                    <ul class="sheet-text" aria-label="Unknown effects">{each.into_iter().map(effect).collect_view()}</ul>
-                })}
+                {(!each.is_empty()).then(|| view! { <UnknownEffects effects=each/> })}
             })}
             {move || refused.get().map(|error| view! { <Refusal error/> })}
             <form on:submit=submit on:keydown=keyboard::send_form>

@@ -23,18 +23,21 @@ pub fn StepDecisions(
     /// What the next worker does, while the run waits for one.
     ahead: Option<Ahead>,
 ) -> impl IntoView {
+    let doubt = step.detail.doubt();
+    let doubt = doubt.map(|it| words::capital(it.in_words()));
     let it = step.detail.step;
     let mut all = step.detail.decisions;
     let rest = all.split_off(all.len().min(OPEN));
     let (newest, of) = (all.first().map(|it| it.id), it.clone());
+    let unknown = doubt.clone();
     let one = move |decision: Decision| {
         let current = newest == Some(decision.id);
-        view! { <StepCard decision step=of.clone() current ahead/> }
+        view! { <StepCard decision step=of.clone() doubt=unknown.clone() current ahead/> }
     };
     let more = rest.len();
     let other = it;
     let old = move |decision: Decision| {
-        view! { <StepCard decision step=other.clone() current=false ahead=None/> }
+        view! { <StepCard decision step=other.clone() doubt=doubt.clone() current=false ahead=None/> }
     };
     view! {
         {all.into_iter().map(one).collect_view()}
@@ -52,6 +55,8 @@ pub fn StepDecisions(
 fn StepCard(
     decision: Decision,
     step: Step,
+    /// What nobody knows of its last attempt.
+    doubt: Option<String>,
     /// Nothing was decided about the step after it.
     current: bool,
     ahead: Option<Ahead>,
@@ -60,10 +65,14 @@ fn StepCard(
     let chosen = decision.chosen_for(seq).cloned();
     let said = said(&decision, chosen.as_ref());
     let resumed = decision.kind == DecisionKind::Resume && chosen.is_some();
-    let name = step.name.clone();
     // A retry is no longer ahead once a worker has begun the step again.
     let to_come = |it: &&Chosen| current && (it.kind != DecisionKind::Retry || step.decided());
-    let then = chosen.as_ref().filter(to_come).map(|it| it.then(&name));
+    let then = chosen.as_ref().filter(to_come).map(|it| it.then(&step));
+    let skips = chosen
+        .as_ref()
+        .is_some_and(|it| it.kind == DecisionKind::Skip);
+    // A skip settles nothing outside, so the doubt stays beside it.
+    let doubt = doubt.filter(|_| skips && step.skipped_in_doubt());
     let new_key = chosen.as_ref().is_some_and(|it| it.new_key) && current;
     let key = new_key.then(|| step.idempotency_key.clone());
     let result = chosen.as_ref().and_then(|it| it.result.clone());
@@ -93,6 +102,7 @@ fn StepCard(
             {reason.map(|reason| view! { <p class="dim">"“"<bdi>{reason}</bdi>"”"</p> })}
             <dl class="decided-facts">
                 {then.map(|then| view! { <div><dt>"what happens"</dt><dd><bdi>{then}</bdi></dd></div> })}
+                {doubt.map(|it| view! { <div><dt>"not known"</dt><dd class="tone-crashed"><bdi>{it}</bdi></dd></div> })}
                 {key.map(|key| view! { <div><dt>"new key"</dt><dd><bdi class="mono">{key}</bdi></dd></div> })}
                 {result.map(|it| fact("result", it))}
                 {change.map(|it| fact("change", it))}

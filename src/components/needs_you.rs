@@ -11,7 +11,7 @@ use super::{
 };
 use crate::domain::{
     Run,
-    rules::needs::{About, Cause},
+    rules::needs::{About, Cause, Urgency},
     views::{counts::COUNT_MAX, words},
 };
 
@@ -36,6 +36,24 @@ pub fn NeedsYouSection(
     selection: Selection,
 ) -> impl IntoView {
     let empty = rows.is_empty() && causes.is_empty();
+    let single = move |(run, about): (Signal<Run>, Option<About>)| {
+        let urgency = run.with_untracked(Urgency::of_run);
+        (
+            urgency,
+            view! { <RunRow run selection about may/> }.into_any(),
+        )
+    };
+    let several = |(cause, href): (Cause, String)| {
+        let urgency = Urgency::of_cause(&cause);
+        (urgency, view! { <CauseRow cause href/> }.into_any())
+    };
+    let lines = move || {
+        let rows = rows.into_iter().map(single);
+        let mut lines: Vec<_> = rows.chain(causes.into_iter().map(several)).collect();
+        // The order within the same urgency stays as it was read.
+        lines.sort_by_key(|(urgency, _)| *urgency);
+        lines.into_iter().map(|(_, line)| line).collect_view()
+    };
     let count = move || {
         total
             .get()
@@ -51,8 +69,7 @@ pub fn NeedsYouSection(
             </div>
             {(!empty).then(|| view! {
                 <RunColumns label="Runs that need you">
-                    {rows.into_iter().map(move |(run, about)| view! { <RunRow run selection about may/> }).collect_view()}
-                    {causes.into_iter().map(|(cause, href)| view! { <CauseRow cause href/> }).collect_view()}
+                    {lines()}
                 </RunColumns>
             })}
             {more.then(|| view! {

@@ -34,7 +34,7 @@ pub fn RunHead(
             Some(_) => Shape::Edited,
             None => Shape::from(sheet.run.status),
         };
-        Some((shape, words::headline_after(&sheet.run, back)))
+        Some((shape, words::headline_after(&sheet.run, &sheet.after)))
     });
     let error = Memo::new(move |_| sheet.with(|it| it.as_ref().and_then(|it| it.error.clone())));
     let links = Memo::new(move |_| sheet.with(|it| it.as_ref().map(|it| it.links.clone())));

@@ -50,9 +50,13 @@ pub fn RunRow(
             run.agent.clone(),
         )
     });
-    let tone = move || match run.with(|run| run.needs_you()) {
-        true => format!("cell-now {}", shape.get().tone()),
-        false => "cell-now".into(),
+    let tone = move || {
+        let needs = format!("cell-now {}", shape.get().tone());
+        run.with(|run| match (run.unchecked(), run.needs_you()) {
+            (true, _) => "cell-now tone-crashed".into(),
+            (false, true) => needs,
+            (false, false) => "cell-now".into(),
+        })
     };
     let about = StoredValue::new(about);
     let matter = Memo::new(move |_| {

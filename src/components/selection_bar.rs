@@ -1,9 +1,12 @@
 //! What can be done with the picked runs: copy, open, pause, cancel. The dialog says what will happen before it does.
 
+mod order_words;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use leptos::{html, prelude::*, web_sys};
 
+use self::order_words::{came_of_it, consequences, heading, past};
 use super::{
     browser::OrSay as _,
     clipboard,
@@ -11,16 +14,23 @@ use super::{
     keyboard, modal,
     selection::{Picked, Selection},
     toast::Toasts,
+    unknown_effects::UnknownEffectsOf,
 };
-use crate::domain::{
-    DecisionKind, RunId, RunStatus,
-    rules::offer::Standing,
-    views::words,
-    wire::bulk_order::{Decided, Ordered},
+use crate::{
+    api::AppError,
+    domain::{
+        DecisionKind, RunId,
+        rules::plan::LeftBehind,
+        views::words,
+        wire::bulk_order::{Decided, Ordered},
+    },
 };
 
 /// Pages opened at once; browsers stop more than a few.
 const OPEN_MAX: usize = 20;
+
+/// The unknown effects of the picked runs, or why they could not be read.
+pub type Named = Option<Result<Vec<LeftBehind>, AppError>>;
 
 #[component]
 pub fn SelectionBar(
@@ -30,6 +40,11 @@ pub fn SelectionBar(
     may_decide: Signal<bool>,
     /// Carries out what was ordered.
     order: Callback<Ordered>,
+    /// Reads the unknown effects of these runs.
+    name_effects: Callback<Vec<RunId>>,
+    /// What was read; none until it is.
+    #[prop(into)]
+    effects: Signal<Named>,
     /// How many runs of the order are done, and of how many, while it is under way.
     #[prop(into)]
     progress: Signal<Option<(usize, usize)>>,
@@ -56,6 +71,9 @@ pub fn SelectionBar(
         if progress.with_untracked(Option::is_none) {
             kind.set(what);
             on_close.run(());
+            if what == DecisionKind::Cancel {
+                name_effects.run(picked.with_untracked(in_doubt));
+            }
         }
         if let Some(dialog) = dialog.get_untracked() {
             modal::open(&dialog);
@@ -82,7 +100,7 @@ pub fn SelectionBar(
         <dialog node_ref=dialog class="sheet" aria-labelledby="order-title" on:close=move |_| on_close.run(())>
             {move || match outcome.get() {
                 Some(outcome) => view! { <Outcome kind=kind.get_untracked() outcome live=live.get_untracked()/> }.into_any(),
-                None => view! { <Order picked kind order progress unknown/> }.into_any(),
+                None => view! { <Order picked kind order effects progress unknown/> }.into_any(),
             }}
         </dialog>
     }
@@ -94,6 +112,7 @@ fn Order(
     picked: Signal<BTreeMap<RunId, Picked>>,
     kind: RwSignal<DecisionKind>,
     order: Callback<Ordered>,
+    effects: Signal<Named>,
     progress: Signal<Option<(usize, usize)>>,
     unknown: Signal<bool>,
 ) -> impl IntoView {
@@ -108,9 +127,13 @@ fn Order(
         progress.get().map(done)
     };
     let verb = move || picked.with(|picked| heading(kind.get(), picked.len()));
+    let cancels = move || kind.get() == DecisionKind::Cancel;
+    // Nobody cancels before they were shown what stays unknown.
+    let reads = Signal::derive(move || cancels() && effects.with(Option::is_none));
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        if busy.get_untracked() || progress.with_untracked(Option::is_some) {
+        if busy.get_untracked() || progress.with_untracked(Option::is_some) || reads.get_untracked()
+        {
             return;
         }
         busy.set(true);
@@ -128,6 +151,7 @@ fn Order(
     view! {
         <h2 id="order-title">{verb}</h2>
         <p class="sheet-text">{move || picked.with(|picked| consequences(kind.get(), picked))}</p>
+        {move || cancels().then(|| view! { <UnknownEffectsOf effects=effects.get()/> })}
         <form on:submit=submit on:keydown=keyboard::send_form>
             <label class="field">
                 "Reason"
@@ -151,7 +175,7 @@ fn Order(
             })}
             <div class="sheet-foot">
                 <button type="submit" class="button" formmethod="dialog" formnovalidate=true value="back" on:click=back>"Back"</button>
-                <button type="submit" class="button primary" disabled=move || busy.get()>{verb}</button>
+                <button type="submit" class="button" class:primary=move || !cancels() class:danger=cancels disabled=move || busy.get() || reads.get()>{verb}</button>
             </div>
         </form>
     }
@@ -212,116 +236,12 @@ fn held(picked: &BTreeMap<RunId, Picked>) -> BTreeSet<RunId> {
     live.map(|(id, _)| id.clone()).collect()
 }
 
-/// What was done to a run; one that a worker holds was only asked.
-fn past(kind: DecisionKind, asked: bool) -> &'static str {
-    match (kind, asked) {
-        (DecisionKind::Resume, _) => "resumed",
-        (DecisionKind::Pause, false) => "paused",
-        (DecisionKind::Pause, true) => "pause requested",
-        (_, false) => "cancelled",
-        (_, true) => "cancel requested",
-    }
-}
-
-/// "Cancelled 2 runs, cancel requested for 1 run"
-fn came_of_it(kind: DecisionKind, now: usize, later: usize) -> String {
-    let runs = |n: usize| words::several(n as i64, "run");
-    let did = format!("{} {}", past(kind, false), runs(now));
-    let asked = format!("{} for {}", past(kind, true), runs(later));
-    words::capital(match (now, later) {
-        (_, 0) => did,
-        (0, _) => asked,
-        _ => format!("{did}, {asked}"),
-    })
-}
-
-/// "Cancel 3 runs"
-fn heading(kind: DecisionKind, n: usize) -> String {
-    let verb = match kind {
-        DecisionKind::Pause => "Pause",
-        DecisionKind::Resume => "Resume",
-        _ => "Cancel",
-    };
-    match n {
-        1 => format!("{verb} 1 run"),
-        n => format!("{verb} {n} runs"),
-    }
-}
-
-/// What will happen, by what each run is: "2 stop at their next step boundary, 1 at once".
-fn consequences(kind: DecisionKind, picked: &BTreeMap<RunId, Picked>) -> String {
-    let count = |fits: &dyn Fn(&Picked) -> bool| picked.values().filter(|it| fits(it)).count();
-    if kind == DecisionKind::Resume {
-        return resumed(count(&|it| offered(kind, it)), picked.len());
-    }
-    let over = |it: &Picked| it.status.over();
-    let paused = |it: &Picked| it.status == RunStatus::Paused && kind == DecisionKind::Pause;
-    let idle = |it: &Picked| over(it) || paused(it);
-    let (later, now) = (
-        count(&|it| !idle(it) && it.live),
-        count(&|it| !idle(it) && !it.live),
-    );
-    let verb = |n: usize| match (kind, n) {
-        (DecisionKind::Pause, 1) => "pauses",
-        (DecisionKind::Pause, _) => "pause",
-        (_, 1) => "stops",
-        _ => "stop",
-    };
-    let mut said = Vec::new();
-    if later > 0 {
-        let whose = if later == 1 { "its" } else { "their" };
-        said.push(format!(
-            "{later} {} at {whose} next step boundary",
-            verb(later)
-        ));
-    }
-    if now > 0 {
-        said.push(format!("{now} {} at once", verb(now)));
-    }
-    let (is_over, is_paused) = (count(&over), count(&paused));
-    if is_over > 0 {
-        let are = if is_over == 1 { "is" } else { "are" };
-        said.push(format!("{is_over} {are} over already"));
-    }
-    if is_paused > 0 {
-        let are = if is_paused == 1 { "is" } else { "are" };
-        said.push(format!("{is_paused} {are} paused already"));
-    }
-    let unknown = match count(&|it| !over(it) && it.unknown) {
-        0 => String::new(),
-        1 => " 1 has an unknown effect: it may have happened.".to_owned(),
-        n => format!(" {n} have an unknown effect: each may have happened."),
-    };
-    let undone = match kind {
-        DecisionKind::Cancel => format!(" Nothing that they did outside is undone.{unknown}"),
-        _ => String::new(),
-    };
-    format!("{}.{undone}", said.join(", "))
-}
-
-/// The server would accept it for this run, as it was seen.
-fn offered(kind: DecisionKind, it: &Picked) -> bool {
-    let standing = Standing {
-        status: it.status,
-        live: it.live,
-        effects_unknown: false,
-        not_undone: false,
-    };
-    standing.offers(kind, None)
-}
-
-/// What a resume of several does.
-fn resumed(fits: usize, all: usize) -> String {
-    let rest = match all - fits {
-        0 => String::new(),
-        1 => " 1 run cannot be resumed and is left unchanged.".to_owned(),
-        n => format!(" {n} runs cannot be resumed and are left unchanged."),
-    };
-    let each = if fits == 1 { "The" } else { "Each" };
-    format!(
-        "{each} run with known effects resumes by its own plan: a step that stopped is tried again with the same key. \
-         A run with an unknown effect is left for you to look at.{rest}"
-    )
+/// The runs that a cancel would leave with an unknown effect.
+fn in_doubt(picked: &BTreeMap<RunId, Picked>) -> Vec<RunId> {
+    let left = picked
+        .iter()
+        .filter(|(_, it)| it.unknown && !it.status.over());
+    left.map(|(id, _)| id.clone()).collect()
 }
 
 fn copy(toasts: Toasts, picked: &BTreeMap<RunId, Picked>) {
@@ -345,59 +265,5 @@ fn open(toasts: Toasts, picked: &BTreeMap<RunId, Picked>) {
         toasts.say(format!(
             "The browser opened {opened} of {asked} tabs: allow pop-ups for this page"
         ));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn picked(each: &[(RunStatus, bool)]) -> BTreeMap<RunId, Picked> {
-        let one = |(index, (status, live)): (usize, &(RunStatus, bool))| {
-            let id = format!("r{index}").parse().unwrap();
-            let known = Picked {
-                version: 1,
-                status: *status,
-                live: *live,
-                unknown: *status == RunStatus::Crashed,
-            };
-            (id, known)
-        };
-        each.iter().enumerate().map(one).collect()
-    }
-
-    #[test]
-    fn the_dialog_says_what_will_happen_to_each() {
-        let three = picked(&[
-            (RunStatus::Running, true),
-            (RunStatus::Running, true),
-            (RunStatus::Crashed, false),
-        ]);
-        assert_eq!(heading(DecisionKind::Cancel, three.len()), "Cancel 3 runs");
-        assert_eq!(
-            consequences(DecisionKind::Cancel, &three),
-            "2 stop at their next step boundary, 1 stops at once. Nothing that they did outside is undone. \
-             1 has an unknown effect: it may have happened."
-        );
-        assert_eq!(
-            came_of_it(DecisionKind::Cancel, 1, 2),
-            "Cancelled 1 run, cancel requested for 2 runs"
-        );
-        assert_eq!(
-            came_of_it(DecisionKind::Cancel, 0, 3),
-            "Cancel requested for 3 runs"
-        );
-        assert_eq!(came_of_it(DecisionKind::Pause, 2, 0), "Paused 2 runs");
-        let two = picked(&[(RunStatus::Paused, false), (RunStatus::Done, false)]);
-        assert_eq!(
-            consequences(DecisionKind::Pause, &two),
-            "1 is over already, 1 is paused already."
-        );
-        assert_eq!(heading(DecisionKind::Resume, 3), "Resume 3 runs");
-        let said = consequences(DecisionKind::Resume, &three);
-        assert!(
-            said.contains("2 runs cannot be resumed and are left unchanged."),
-            "{said}"
-        );
     }
 }

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::glyph::Shape;
 use crate::domain::{
     Run, StepStatus,
-    views::{strip::Cell, words},
+    views::{strip::Cell, tally, words},
 };
 
 const WIDTH: f64 = 230.0;
@@ -144,22 +144,17 @@ fn hatched(left: f64, right: f64) -> String {
 /// What the strip shows: "46 committed, step 47 crashed mid-flight, 5 announced".
 pub fn in_words(run: &Run) -> String {
     let mut parts = vec![format!("{} committed", words::number(run.committed))];
-    if let Some(at) = run
-        .at
-        .as_ref()
-        .filter(|at| at.status != StepStatus::Committed)
-    {
+    let at = run.at.as_ref();
+    let at = at.filter(|at| at.status != StepStatus::Committed);
+    let here = at.map(|at| at.status);
+    if let Some(at) = at {
         parts.push(format!(
             "step {} {}",
             words::number(at.seq),
             words::step_status(at.status)
         ));
     }
-    let here = i64::from(parts.len() > 1);
-    let other = run.steps - run.committed - here;
-    if other > 0 {
-        parts.push(format!("{} not committed", words::number(other)));
-    }
+    parts.extend(tally::others(run, here));
     if run.announced > 0 {
         parts.push(format!("{} announced", words::number(run.announced)));
     }

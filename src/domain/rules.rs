@@ -3,6 +3,7 @@
 
 pub mod begin;
 pub mod decision;
+pub mod doubt;
 pub mod failure;
 pub mod lease;
 pub mod needs;

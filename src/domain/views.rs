@@ -13,6 +13,7 @@ pub mod search;
 pub mod sheet;
 pub mod state_view;
 pub mod strip;
+pub mod tally;
 pub mod terms;
 pub mod timeline;
 pub mod typed_json;

@@ -38,6 +38,7 @@ use crate::{
         run_row,
         timeline::TimelineView,
         top_bar::{Crumb, Here},
+        unknown_effects::Unchecked,
     },
     domain::{Code, Problem, RunId},
     live::Follow,
@@ -157,6 +158,12 @@ fn RunBody(id: RunId, read: Read, url: Memo<RunUrl>) -> impl IntoView {
             .with(|it| it.as_ref().map(|it| it.after.not_undone.clone()))
             .unwrap_or_default()
     });
+    let unchecked = Signal::derive(move || {
+        sheet.with(|it| {
+            let it = it.as_ref().filter(|it| it.run.unchecked())?;
+            Some(it.after.unknown.clone())
+        })
+    });
     let acknowledge = Signal::derive(move || offers.acknowledge(links));
     let timeline_href = Callback::new(move |go| links.timeline(go));
     let on_go = Callback::new(move |go| links.go(go));
@@ -171,6 +178,7 @@ fn RunBody(id: RunId, read: Read, url: Memo<RunUrl>) -> impl IntoView {
             <RunButtons url links offers run/>
         </RunHead>
         <NotUndone left run=id.clone() acknowledge/>
+        <Unchecked effects=unchecked run=id.clone() acknowledge/>
         <Notes run read/>
         <RunContent sheet/>
         <ChildRuns runs=children more=children_more/>

@@ -24,6 +24,7 @@ const REWINDS_MAX: i64 = 50;
 
 const ACKNOWLEDGED: &str = "WHERE run = $1 AND kind = 'acknowledge' ORDER BY id DESC LIMIT 1";
 const REWINDS: &str = "WHERE run = $1 AND kind = 'rewind' AND id > $2 ORDER BY id LIMIT $3";
+const CANCELLED: &str = "WHERE run = $1 AND kind = 'cancel' ORDER BY id DESC LIMIT 1";
 const FORKED: &str = "WHERE run = $1 AND kind = 'fork' AND new_run = $2 LIMIT 1";
 /// What last moved the run itself.
 const MOVED: &str = "WHERE run = $1 AND kind NOT IN ('note', 'pin', 'claim', 'fork', 'acknowledge', 'edit') \
@@ -40,6 +41,13 @@ impl Store {
                 true => decisions::some(&mut *conn, MOVED, params![run.id.as_str()]).await?,
                 false => Vec::new(),
             };
+            let cancelled = match run.status {
+                RunStatus::Cancelled => {
+                    decisions::some(&mut *conn, CANCELLED, params![run.id.as_str()]).await?
+                }
+                _ => Vec::new(),
+            };
+            let cancelled = cancelled.into_iter().next();
             let lease = newest_lease(&mut *conn, &run).await?;
             // A worker that took the run since has moved it on.
             let taken = |at: Time| lease.as_ref().is_some_and(|it| it.granted_at > at);
@@ -53,6 +61,7 @@ impl Store {
                 ahead: queued.map(Ahead::of),
                 saved: plan.map(|plan| plan.saved),
                 lease_ended: lease.as_ref().and_then(ended),
+                cancelled: cancelled.map(|it| (it.author, it.at)),
                 rewound_to: back.and_then(|it| it.step),
                 not_undone: not_undone(&mut *conn, &run, now).await?,
                 unknown: unknown(&mut *conn, &run, now).await?,
@@ -60,10 +69,35 @@ impl Store {
         };
         read.await.map_err(Error::problem)
     }
+
+    /// The effects of these runs of which nobody knows whether they happened, each with its run: at most as many as are named.
+    /// A damaged run has none that could be named.
+    pub async fn unknown_effects(&self, runs: &[RunId]) -> Result<Vec<LeftBehind>, Problem> {
+        let read = async {
+            let mut named = Vec::new();
+            for id in runs {
+                if named.len() >= NAMED_MAX {
+                    break;
+                }
+                let Some((mut conn, run)) = sound(self.find(id).await)? else {
+                    continue;
+                };
+                let now = conn.now().await?;
+                let of_run = unknown(&mut *conn, &run, now).await?;
+                named.extend(of_run.into_iter().map(|it| LeftBehind {
+                    run: Some(id.clone()),
+                    ..it
+                }));
+            }
+            named.truncate(NAMED_MAX);
+            Ok(named)
+        };
+        read.await.map_err(Error::problem)
+    }
 }
 
 /// The effects of open steps of which nobody knows whether they happened.
-async fn unknown(
+pub(super) async fn unknown(
     conn: &mut dyn Connection,
     run: &RunRow,
     now: Time,

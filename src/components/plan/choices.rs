@@ -81,7 +81,8 @@ pub fn Choices(
                     4,
                     Way::Skip,
                     "Skip it".into_any(),
-                    "later steps see the result I enter, or null".into_any(),
+                    "later steps see the result I enter, or null; whether it happened stays unknown"
+                        .into_any(),
                 ),
             ]
         }

@@ -53,11 +53,7 @@ fn decisions(plan: &Plan, asks: &[&PlanStep]) -> (String, String) {
         .filter_map(|it| it.seq)
         .collect();
     let about = match (asks.is_empty(), risky.is_empty()) {
-        (true, _) => match plan.count(PlanAction::Execute) + plan.count(PlanAction::Check) {
-            0 => "nothing recorded is executed again".to_owned(),
-            1 => "1 recorded step is executed".to_owned(),
-            n => format!("{n} recorded steps are executed"),
-        },
+        (true, _) => plan.executed_again(),
         (false, false) => format!("{} may already have happened", steps(risky)),
         (false, true) => format!(
             "about {}",

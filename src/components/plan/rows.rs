@@ -193,6 +193,7 @@ fn Line(
         None => step.why.clone(),
     };
     let unknown = step.effect.as_ref().is_some_and(|it| it.unknown);
+    let skipped = step.status == StepStatus::Skipped;
     // A replayed step names its own edit; any other step goes on from the edited state.
     let edits = step.edits.clone().into_iter().filter(|_| !edited);
     view! {
@@ -202,7 +203,7 @@ fn Line(
             <span class="plan-mark"><Glyph shape/></span>
             <span class="plan-what"><bdi>{what}</bdi></span>
             <span class="plan-detail">{first}</span>
-            <span class="plan-detail" class:tone-crashed=decide && unknown><bdi>{second}</bdi></span>
+            <span class="plan-detail" class:tone-crashed=(decide || skipped) && unknown><bdi>{second}</bdi></span>
             {decide.then(|| view! { <Choices step=step.clone() picks elsewhere stands open/> })}
         </div>
     }

@@ -5,8 +5,9 @@ use leptos::prelude::*;
 use crate::{
     components::time::Zone,
     domain::{
-        Run, StepStatus, Time,
+        Run, Time,
         views::{
+            tally,
             timeline::{Axis, Stretch, Timeline},
             words,
         },
@@ -116,15 +117,7 @@ fn in_words(timeline: &Timeline, run: &Run, offset: i32) -> String {
         Axis::Steps => format!("steps {}–{}", words::number(from), words::number(to - 1)),
     };
     let mut parts = vec![format!("{} committed", words::number(run.committed))];
-    let open = run.steps - run.committed;
-    if let Some(at) = run.at.as_ref().filter(|_| open > 0) {
-        // Of several only their number is known here: the newest does not speak for the others.
-        let word = match (at.status, open) {
-            (StepStatus::Committed, _) | (_, 2..) => "not committed",
-            (status, _) => status.as_str(),
-        };
-        parts.push(format!("{} {word}", words::number(open)));
-    }
+    parts.extend(tally::others(run, None));
     if run.announced > 0 {
         parts.push(format!("{} announced", words::count(run.announced)));
     }

@@ -12,7 +12,10 @@ use crate::domain::{
         step::{AgentError, Effect, Kind},
         time::Time,
     },
-    rules::decision::{Looking, Signal},
+    rules::{
+        decision::{Looking, Signal},
+        doubt::unchecked,
+    },
     tree::hash::Hash,
     views::strip::Strip,
 };
@@ -196,6 +199,11 @@ impl Run {
     pub fn needs_you(&self) -> bool {
         let at = self.at.as_ref().map(|at| at.status);
         needs_you(self.status, at, self.effects_unknown) && !self.acknowledged
+    }
+
+    /// It was cancelled while nobody knew whether an effect happened, and nobody acknowledged that since.
+    pub fn unchecked(&self) -> bool {
+        unchecked(self.status, self.effects_unknown, self.acknowledged)
     }
 
     /// Whether a list of this status shows it: one at an open gate waits, also while a worker holds it.

@@ -116,6 +116,32 @@ impl Cause {
     }
 }
 
+/// How soon a line of "Needs you" wants to be looked at, the most urgent first: an effect that may have happened before all else,
+/// several of them before one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    SeveralUnknown,
+    OneUnknown,
+    OneKnown,
+    SeveralKnown,
+}
+
+impl Urgency {
+    pub fn of_run(run: &Run) -> Self {
+        match run.effects_unknown {
+            true => Self::OneUnknown,
+            false => Self::OneKnown,
+        }
+    }
+
+    pub fn of_cause(cause: &Cause) -> Self {
+        match cause.alike.effects_unknown {
+            true => Self::SeveralUnknown,
+            false => Self::SeveralKnown,
+        }
+    }
+}
+
 /// What makes runs alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alike {
@@ -261,6 +287,35 @@ mod tests {
         assert!(!failure.holds(&run), "it waits");
         run.status = RunStatus::Failed;
         assert!(failure.holds(&run));
+    }
+
+    #[test]
+    fn unknown_effects_come_first_and_several_before_one() {
+        let run = |effects_unknown| Run {
+            effects_unknown,
+            ..stopped(RunStatus::Crashed)
+        };
+        let cause = |effects_unknown| Cause {
+            alike: Alike::of(&run(effects_unknown)).unwrap(),
+            runs: 3,
+            newest: Time(0),
+            cost_usd: None,
+            lease_end: None,
+        };
+        let mut lines = [
+            Urgency::of_cause(&cause(false)),
+            Urgency::of_run(&run(false)),
+            Urgency::of_run(&run(true)),
+            Urgency::of_cause(&cause(true)),
+        ];
+        lines.sort();
+        let wanted = [
+            Urgency::SeveralUnknown,
+            Urgency::OneUnknown,
+            Urgency::OneKnown,
+            Urgency::SeveralKnown,
+        ];
+        assert_eq!(lines, wanted);
     }
 
     #[test]

@@ -21,6 +21,7 @@ use crate::domain::{
     tree::hash::Hash,
 };
 
+mod again;
 mod effect;
 mod facts;
 mod gap;

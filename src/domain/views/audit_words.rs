@@ -4,7 +4,11 @@ use serde::de::DeserializeOwned;
 
 use crate::domain::{
     nouns::audit::AuditEntry,
-    rules::decision::{Chosen, Gist},
+    rules::{
+        decision::{Chosen, DecisionKind, Gist},
+        doubt::UNCHECKED,
+        plan::LeftBehind,
+    },
     views::words,
 };
 
@@ -35,8 +39,32 @@ pub fn said(entry: &AuditEntry) -> Vec<String> {
         let steps: Vec<_> = again.into_iter().map(words::number).collect();
         lines.push(format!("may happen again: {}", steps.join(", ")));
     }
+    let unknown: Vec<LeftBehind> = part(entry, "unknown").unwrap_or_default();
+    lines.extend(unknown.iter().take(CHOSEN_MAX).map(|it| left(entry, it)));
+    if unknown.len() > CHOSEN_MAX {
+        let more = unknown.len() - CHOSEN_MAX;
+        lines.push(format!("and {more} more effects"));
+    }
     lines.extend(part::<String>(entry, "text"));
     lines
+}
+
+/// An effect that a cancel left unknown, or that someone acknowledged as such.
+fn left(entry: &AuditEntry, it: &LeftBehind) -> String {
+    let known = match entry.action == DecisionKind::Cancel.as_str() {
+        true => UNCHECKED,
+        false => "may have happened",
+    };
+    let LeftBehind {
+        seq, name, effect, ..
+    } = it;
+    let key = effect.key.as_ref();
+    let key = key.map_or(String::new(), |key| format!(", key {key}"));
+    let step = words::number(*seq);
+    format!(
+        "{step} {name} {known}: {} ({}){key}",
+        effect.words, effect.target
+    )
 }
 
 fn part<T: DeserializeOwned>(entry: &AuditEntry, name: &str) -> Option<T> {

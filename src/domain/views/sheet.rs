@@ -67,6 +67,9 @@ pub struct Aftermath {
     /// Effects of steps that crashed: nobody knows whether they happened.
     #[serde(default)]
     pub unknown: Vec<LeftBehind>,
+    /// Who cancelled it, and when.
+    #[serde(default)]
+    pub cancelled: Option<(String, Time)>,
     /// It was rewound to before this step, and nothing has moved it since.
     pub rewound_to: Option<i64>,
     /// Effects that were left behind, until the run ends or someone acknowledges them.

@@ -156,6 +156,17 @@ impl Strip {
         self.per
     }
 
+    /// How many steps are this, as far as the strip tells: of settled ones that share a cell it does not.
+    pub fn count(&self, status: StepStatus) -> i64 {
+        let cell = Cell::of(status, 1);
+        let alone: &[Cell] = match self.per {
+            1 => &self.cells,
+            _ => &[],
+        };
+        let open = self.open.iter().map(|(_, it)| it);
+        open.chain(alone).filter(|it| **it == cell).count() as i64
+    }
+
     /// Each cell at its worst.
     pub fn cells(&self) -> Vec<Cell> {
         let mut cells = self.cells.clone();

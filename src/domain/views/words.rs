@@ -10,10 +10,11 @@ use crate::domain::{
     },
     rules::{
         decision::{Decision, DecisionKind, Signal},
+        doubt::UNCHECKED,
         lease::LeaseEnd,
         needs::EndedBy,
     },
-    views::counts::COUNT_MAX,
+    views::{counts::COUNT_MAX, sheet::Aftermath},
 };
 
 /// What stands for a status that cannot be relied on.
@@ -56,6 +57,7 @@ pub fn step_stands(step: &Step) -> String {
     match step.was {
         Some(was) => format!("{}, superseded by a rewind", step_status(was)),
         None if step.decided() => "decided: runs again".into(),
+        None if step.skipped_in_doubt() => "skipped; it may have happened".into(),
         None => step_status(step.status).into(),
     }
 }
@@ -189,9 +191,9 @@ pub fn rewound(decision: &Decision) -> String {
     }
 }
 
-/// What a run is after someone went back: that comes first, because the run stands at no step that broke.
-pub fn headline_after(run: &Run, rewound_to: Option<i64>) -> String {
-    match rewound_to {
+/// What a run is after someone cancelled it or went back: that comes first, because the run stands at no step that broke.
+pub fn headline_after(run: &Run, after: &Aftermath) -> String {
+    match after.rewound_to {
         Some(step) => {
             let back = format!("Rewound to before step {}", number(step));
             match run.status {
@@ -200,7 +202,23 @@ pub fn headline_after(run: &Run, rewound_to: Option<i64>) -> String {
                 _ => back,
             }
         }
+        None if run.status == RunStatus::Cancelled => {
+            cancelled(run, after.cancelled.as_ref().map(|(by, _)| by.as_str()))
+        }
         None => headline(run),
+    }
+}
+
+/// "Cancelled by ana at step 47: an effect may have happened; nobody checked"
+fn cancelled(run: &Run, by: Option<&str>) -> String {
+    let by = by.map_or(String::new(), |by| format!(" by {by}"));
+    let at = run.at.as_ref().map_or(String::new(), |at| {
+        let how = if settled(at.status) { "after" } else { "at" };
+        format!(" {how} step {}", number(at.seq))
+    });
+    match run.unchecked() {
+        true => format!("Cancelled{by}{at}: an effect {UNCHECKED}"),
+        false => format!("Cancelled{by}{at}"),
     }
 }
 
@@ -231,7 +249,7 @@ pub fn headline(run: &Run) -> String {
         RunStatus::Ready if sleeps(run) => at("Sleeps"),
         RunStatus::Ready => "Queued: waiting for a worker".into(),
         RunStatus::Done => "Done".into(),
-        RunStatus::Cancelled => at("Cancelled"),
+        RunStatus::Cancelled => cancelled(run, None),
     }
 }
 
@@ -273,10 +291,15 @@ pub fn now_at(run: &Run) -> String {
         RunStatus::Ready if sleeps(run) => "asleep, wakes by itself".into(),
         RunStatus::Ready => "queued: waiting for a worker".into(),
         RunStatus::Done => "done".into(),
-        RunStatus::Cancelled => match &run.at {
-            Some(at) => format!("cancelled at {}", number(at.seq)),
-            None => "cancelled".into(),
-        },
+        RunStatus::Cancelled => {
+            let at = run.at.as_ref();
+            let at = at.map_or(String::new(), |at| format!(" at {}", number(at.seq)));
+            // Where a row is cut, what nobody checked is still read.
+            match run.unchecked() {
+                true => format!("an effect {UNCHECKED} · cancelled{at}"),
+                false => format!("cancelled{at}"),
+            }
+        }
     }
 }
 
@@ -479,6 +502,35 @@ mod tests {
         assert_eq!(headline(&run), "Crashed mid-flight at step 47");
         run.at = None;
         assert_eq!(now_at(&run), "crashed");
+    }
+
+    #[test]
+    fn a_cancelled_run_says_who_cancelled_it_and_what_nobody_checked() {
+        let mut run = Run {
+            status: RunStatus::Cancelled,
+            effects_unknown: true,
+            at: Some(At {
+                seq: 47,
+                name: "charge_card".into(),
+                status: StepStatus::Crashed,
+            }),
+            ..sample::run("a")
+        };
+        let after = Aftermath {
+            cancelled: Some(("ana".into(), Time(0))),
+            ..Aftermath::default()
+        };
+        assert_eq!(
+            headline_after(&run, &after),
+            "Cancelled by ana at step 47: an effect may have happened; nobody checked"
+        );
+        assert_eq!(
+            now_at(&run),
+            "an effect may have happened; nobody checked · cancelled at 47"
+        );
+        run.acknowledged = true;
+        assert_eq!(headline_after(&run, &after), "Cancelled by ana at step 47");
+        assert_eq!(now_at(&run), "cancelled at 47");
     }
 
     #[test]

@@ -7,7 +7,10 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     api::{self, AppError},
-    components::{selection::Selection, selection_bar::SelectionBar},
+    components::{
+        selection::Selection,
+        selection_bar::{Named, SelectionBar},
+    },
     domain::{
         Action, DecisionKind, RunId,
         wire::bulk_order::{Decided, Ordered},
@@ -17,6 +20,8 @@ use crate::{
 
 /// Runs that are decided about in one request.
 const AT_ONCE: usize = 10;
+/// Runs whose unknown effects are asked for at once.
+const NAMED_AT_ONCE: usize = 200;
 
 #[component]
 pub fn Orders(
@@ -54,7 +59,24 @@ pub fn Orders(
         });
     });
     let on_close = Callback::new(move |()| outcome.set(None));
-    view! { <SelectionBar selection may_decide order progress unknown outcome on_close/> }
+    let effects = RwSignal::new(Named::None);
+    let asked = StoredValue::new(Vec::new());
+    let name_effects = Callback::new(move |mut runs: Vec<RunId>| {
+        runs.truncate(NAMED_AT_ONCE);
+        effects.set(runs.is_empty().then(|| Ok(Vec::new())));
+        asked.set_value(runs.clone());
+        if runs.is_empty() {
+            return;
+        }
+        spawn_local(async move {
+            let read = api::groups::unknown_effects(runs.clone()).await;
+            // Another selection may have been asked for since, or the page be gone.
+            if asked.try_with_value(|it| *it == runs) == Some(true) {
+                effects.try_set(Some(read));
+            }
+        });
+    });
+    view! { <SelectionBar selection may_decide order name_effects effects progress unknown outcome on_close/> }
         .into_any()
 }
 

@@ -192,7 +192,8 @@ impl Commit {
         step.snapshot = Some(run.snapshot);
         step.state_change = state_change;
         step.given = false;
-        step.unknown = false;
+        // A skip says nothing about the attempt before it: that stays unknown when the agent folds the result in.
+        step.unknown &= step.status == StepStatus::Skipped;
         step.retry_at = None;
         let cost = self.body.usage.and_then(|usage| usage.cost_usd);
         step.cost_usd = cost

@@ -10,7 +10,7 @@ use super::super::{
 };
 use crate::domain::{
     AgentError, Outcome, Problem, Run, RunId, RunStatus, StepStatus,
-    rules::needs::{About, Alike, Cause, EndedBy, GROUP_MIN, Matter, NeedsYou},
+    rules::needs::{About, Alike, Cause, EndedBy, GROUP_MIN, Matter, NeedsYou, Urgency},
     views::counts::COUNT_MAX,
 };
 
@@ -214,7 +214,7 @@ async fn causes(conn: &mut dyn Connection) -> Result<Vec<Cause>, Error> {
             });
         }
     }
-    causes.sort_by_key(|cause| (!cause.alike.effects_unknown, -cause.runs));
+    causes.sort_by_key(|cause| (Urgency::of_cause(cause), -cause.runs));
     causes.truncate(CAUSES_SHOWN);
     for cause in &mut causes {
         if cause.alike.status == RunStatus::Crashed && cause.alike.error.is_none() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{charge, crashed, decides, resumes};
-use crate::support::{Agent, Answer, Api, Engine, Server, both_engines};
+use crate::support::{Agent, Answer, Api, Cli, Engine, Server, both_engines};
 
 async fn each_attempt_keeps_the_key_that_it_was_given(on: Engine) {
     let api = on.shared().await;
@@ -248,7 +248,56 @@ async fn refusals_of_bulk_actions_reach_the_trail(on: Engine) {
     }
 }
 
+/// The run as its page has it.
+async fn sheet(api: &Api, run: &str) -> Value {
+    let sheet = api.post("/api/runs/one", json!({"id": run})).await.is(200);
+    sheet["value"].clone()
+}
+
+async fn a_cancel_names_what_nobody_checked_until_it_is_acknowledged(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    let (agent, seq) = crashed(&api, 1).await;
+    let key = api.step(&agent.run, seq).await["idempotency_key"].clone();
+    let asked = json!({"runs": [agent.run]});
+    let named = api.post("/api/groups/unknown_effects", asked).await.is(200);
+    assert_eq!(named[0]["run"], agent.run.as_str(), "{named}");
+    assert_eq!(named[0]["effect"]["words"], "charge 12 € to cus_1");
+    assert_eq!(named[0]["effect"]["key"], key, "{named}");
+    let cancelled = decides(&api, &agent.run, json!({"kind": "cancel"})).await;
+    let who = cancelled["decision"]["author"].clone();
+    let page = sheet(&api, &agent.run).await;
+    assert_eq!(page["after"]["cancelled"][0], who, "{page}");
+    assert_eq!(page["after"]["unknown"][0]["effect"]["key"], key, "{page}");
+    assert_eq!(page["run"]["effects_unknown"], true, "{page}");
+    let show = ["show", &agent.run];
+    let said = Cli::of(&api).says(&show).await;
+    let by = format!("cancelled by {}", who.as_str().expect("a name"));
+    for words in [
+        "may have happened; nobody checked",
+        "charge 12 € to cus_1",
+        by.as_str(),
+    ] {
+        assert!(said.done().contains(words), "{words}: {said:?}");
+    }
+    let list = ["runs", "list"];
+    let said = Cli::of(&api).says(&list).await;
+    assert!(said.done().contains("effect unknown"), "{said:?}");
+    let audit = ["audit", "--run", &agent.run];
+    let said = Cli::of(&api).says(&audit).await;
+    let words = "charge may have happened; nobody checked: charge 12 € to cus_1 (stripe.charges)";
+    assert!(said.done().contains(words), "{said:?}");
+    let resume = json!({"kind": "resume", "if_version": api.run(&agent.run).await["version"], "reason": "on"});
+    api.decide(&agent.run, resume)
+        .await
+        .refused(409, "decision_refused");
+    decides(&api, &agent.run, json!({"kind": "acknowledge"})).await;
+    let said = Cli::of(&api).says(&show).await;
+    assert!(!said.done().contains("nobody checked"), "{said:?}");
+}
+
 both_engines!(
+    a_cancel_names_what_nobody_checked_until_it_is_acknowledged,
     each_attempt_keeps_the_key_that_it_was_given,
     a_step_carries_what_was_decided_about_it,
     a_decision_that_the_console_sends_again_is_taken_once,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{charge, crashed, decides, resumes};
-use crate::support::{Engine, both_engines};
+use crate::support::{Cli, Engine, both_engines};
 
 async fn a_retry_keeps_the_key_and_a_new_key_is_new(on: Engine) {
     let api = on.shared().await;
@@ -162,7 +162,45 @@ async fn a_step_can_be_skipped_before_it_begins(on: Engine) {
     );
 }
 
+async fn a_skip_keeps_the_doubt_until_a_result_says_what_happened(on: Engine) {
+    let api = on.shared().await;
+    for (kind, doubts) in [("skip", true), ("commit", false)] {
+        let (agent, seq) = crashed(&api, 1).await;
+        let key = api.step(&agent.run, seq).await["idempotency_key"].clone();
+        let choice = json!([{"kind": kind, "step": seq, "result": {"note": "by hand"}}]);
+        resumes(&api, &agent.run, choice).await;
+        let doubt = format!(
+            "attempt 1 may have happened: charge 12 € to cus_1 (stripe.charges), key {}",
+            key.as_str().expect("a key")
+        );
+        let says = async |when: &str| {
+            let step = api.step(&agent.run, seq).await;
+            assert_eq!(step["effect_unknown"] == true, doubts, "{when}: {step}");
+            let plan = api.get(&agent.path("plan")).await.is(200);
+            let lines = plan["steps"].as_array().expect("steps");
+            let line = lines.iter().find(|it| it["seq"] == seq);
+            let why = line.map_or(String::new(), |it| it["why"].to_string());
+            assert_eq!(why.contains(&doubt), doubts, "{when}: {plan}");
+            for show in [
+                vec!["show", &agent.run],
+                vec!["show", &agent.run, "--step", "2"],
+            ] {
+                let said = Cli::of(&api).says(&show).await;
+                assert_eq!(said.done().contains(&doubt), doubts, "{when}: {said:?}");
+            }
+        };
+        says("decided").await;
+        let next = api.lease(&agent.run, json!({})).await;
+        let given = next.begin("charge", charge()).await.is(200);
+        assert_eq!(given["outcome"], "given");
+        let attempt = given["attempt"].as_i64().expect("an attempt");
+        next.commit(seq, attempt, json!({})).await.is(200);
+        says("folded into the state").await;
+    }
+}
+
 both_engines!(
+    a_skip_keeps_the_doubt_until_a_result_says_what_happened,
     a_retry_keeps_the_key_and_a_new_key_is_new,
     what_happened_is_given_once_and_then_replayed,
     single_decisions_and_a_resume_do_the_same,

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Decision, DecisionKind};
 use crate::domain::{
+    nouns::step::Step,
     tree::hash::Hash,
     wire::protocol::{Choice, Decide},
 };
@@ -108,8 +109,9 @@ impl Chosen {
         }
     }
 
-    /// What follows from it for the step of this name.
-    pub fn then(&self, name: &str) -> String {
+    /// What follows from it for this step.
+    pub fn then(&self, step: &Step) -> String {
+        let name = &step.name;
         match (self.kind, self.new_key) {
             (DecisionKind::Retry, true) => {
                 format!("{name} is executed again with a new key, by the next worker")
@@ -118,7 +120,12 @@ impl Chosen {
                 format!("{name} is executed again with the same key, by the next worker")
             }
             (DecisionKind::Skip, _) => {
-                format!("{name} is not executed; later steps see the result below, or null")
+                // An attempt that crashed mid-flight may have been executed.
+                let executed = match step.skipped_in_doubt() {
+                    true => "executed again",
+                    false => "executed",
+                };
+                format!("{name} is not {executed}; later steps see the result below, or null")
             }
             _ => format!("{name} is not executed; the agent gets the result below"),
         }

@@ -156,3 +156,59 @@ fn a_rewind_leaves_named_what_happened_or_may_have() {
         .collect();
     assert_eq!(left, [43, 47]);
 }
+
+#[test]
+fn a_skipped_step_still_says_that_its_attempt_may_have_happened() {
+    let run = crashed();
+    let skipped = StepFacts {
+        unknown: true,
+        given: true,
+        decision: Some(DecisionKind::Skip),
+        ..step(47, StepStatus::Skipped)
+    };
+    let doubt =
+        "attempt 1 may have happened: charge €1,249.00 to cus_R91 (stripe.charges), key r:47";
+    for given in [true, false] {
+        let step = StepFacts {
+            given,
+            ..skipped.clone()
+        };
+        let plan = made(&run, &[step], 0);
+        assert!(plan.steps[0].why.ends_with(doubt), "{}", plan.steps[0].why);
+    }
+    let mut looked_at = step(47, StepStatus::Crashed);
+    let id = run.id.clone();
+    let skip = crate::domain::wire::protocol::Choice::new(DecisionKind::Skip, 47);
+    looked_at.chosen(&id, &skip);
+    let why = made(&run, &[looked_at], 0).steps[0].why.clone();
+    assert!(why.ends_with(doubt), "{why}");
+    let mut happened = step(47, StepStatus::Crashed);
+    let commit = crate::domain::wire::protocol::Choice::new(DecisionKind::Commit, 47);
+    happened.chosen(&id, &commit);
+    let why = made(&run, &[happened], 0).steps[0].why.clone();
+    assert!(!why.contains("may have"), "{why}");
+}
+
+#[test]
+fn a_plan_after_a_rewind_does_not_say_that_nothing_happens_again() {
+    let run = crashed();
+    let mut plan = made(&run, &[step(2, StepStatus::Superseded)], 0);
+    assert_eq!(plan.executed_again(), "nothing recorded is executed again");
+    plan.not_undone = left_behind(&[step(2, StepStatus::Committed)], Time(0));
+    assert_eq!(
+        plan.executed_again(),
+        "1 effect that is not undone may happen again"
+    );
+    let retried = StepFacts {
+        decision: Some(DecisionKind::Retry),
+        ..step(47, StepStatus::Crashed)
+    };
+    let both = Plan {
+        not_undone: plan.not_undone,
+        ..made(&run, &[retried], 0)
+    };
+    assert_eq!(
+        both.executed_again(),
+        "1 recorded step is executed; 1 effect that is not undone may happen again"
+    );
+}

@@ -1,9 +1,22 @@
 //! Why a step is replayed, executed, checked, given, or waits: in words, for people.
 
 use super::{EffectAhead, PlanAction, StepFacts};
-use crate::domain::{nouns::status::StepStatus, rules::decision::DecisionKind};
+use crate::domain::{
+    nouns::status::StepStatus,
+    rules::{decision::DecisionKind, doubt::Doubt},
+};
 
 pub(super) fn why(step: &StepFacts, action: PlanAction, effect: Option<&EffectAhead>) -> String {
+    let said = said(step, action, effect);
+    // A skip says what the agent gets, not whether the attempt before it happened.
+    let skipped = effect.filter(|_| step.status == StepStatus::Skipped);
+    match skipped.and_then(|effect| Doubt::of(step.tries, effect)) {
+        Some(doubt) => format!("{said}; {}", doubt.in_words()),
+        None => said,
+    }
+}
+
+fn said(step: &StepFacts, action: PlanAction, effect: Option<&EffectAhead>) -> String {
     match action {
         PlanAction::Replay if step.status == StepStatus::Failed => {
             "it failed: the agent gets the same error again and continues as before".into()

@@ -7,7 +7,7 @@ use crate::{
     domain::{
         Code, DecisionKind, EventKind, Problem, RunId,
         nouns::audit::{AuditEntry, AuditKind},
-        rules::decision,
+        rules::{decision, plan::LeftBehind},
     },
     store::{
         Error, audit, decisions,
@@ -15,6 +15,7 @@ use crate::{
         rows::{RunRow, decision::DecisionRow},
         table::Declared as _,
         tx::Tx,
+        undone,
     },
 };
 
@@ -51,6 +52,7 @@ impl Decision {
         made: Made,
     ) -> Result<decision::Decision, Error> {
         let body = &self.body;
+        let unknown = self.leaves_unknown(tx, run).await?;
         let id = tx.next_event();
         // An edit names no step: it is recorded at the step where the run was.
         let step = match body.kind {
@@ -92,16 +94,36 @@ impl Decision {
         tx.conn()
             .execute(mine, params![self.author.name.as_str(), run.ord])
             .await?;
-        self.audit(tx, run, &decision);
+        self.audit(tx, run, &decision, &unknown);
         tracing::info!(run = %run.id, kind = body.kind.as_str(), author = self.author.name, "decided");
         Ok(decision)
     }
 
-    fn audit(&self, tx: &mut Tx, run: &RunRow, decision: &decision::Decision) {
+    /// Effects of which nobody knows whether they happened, where the decision leaves it so.
+    async fn leaves_unknown(&self, tx: &mut Tx, run: &RunRow) -> Result<Vec<LeftBehind>, Error> {
+        let now = tx.now;
+        match self.body.kind {
+            DecisionKind::Cancel | DecisionKind::Acknowledge => {
+                undone::unknown(tx.conn(), run, now).await
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn audit(
+        &self,
+        tx: &mut Tx,
+        run: &RunRow,
+        decision: &decision::Decision,
+        unknown: &[LeftBehind],
+    ) {
         let mut detail = json!({
             "decision": decision.id, "version": decision.version, "snapshot": decision.snapshot,
             "new_run": decision.new_run, "body": self.vetted.body,
         });
+        if !unknown.is_empty() {
+            detail["unknown"] = json!(unknown);
+        }
         // What was decided, so that the trail can be read without the store that it is about.
         let said = json!(decision);
         for name in ["chosen", "change", "again", "plan", "text"] {
