@@ -111,8 +111,8 @@ pub fn App() -> impl IntoView {
                 <PageRoute path=path!("/settings") door=READ view=SettingsPage/>
                 <PageRoute path=path!("/signin") door=Door::Open view=SignInPage/>
             </Routes>
+            <Toaster/>
         </Router>
-        <Toaster/>
     }
     .into_any()
 }

@@ -131,6 +131,28 @@ test("from the list to a run and on to another, each page follows what it shows"
   }
 });
 
+test("steps that begin in another order than announced, or unannounced, leave the others announced, as a reload shows", async ({ admin, agent, server }) => {
+  const plan = Array.from({ length: 23 }, (_, n) => ({ name: `expected_${n + 1}` }));
+  const run = await agent.lease(await agent.create({ agent: "planner", title: "Out of order", plan }));
+  await admin.goto(`${server.url}/runs/${run.id}`);
+  await expectLive(admin);
+  const rows = admin.locator(".step-row.is-expected");
+  const first = async () => {
+    const cells = await rows.evaluateAll((all) => all.map((row) => [".cell-figure", ".step-name"].map((it) => row.querySelector(it)?.textContent)));
+    return cells.slice(0, 3).map((it) => it.join(" "));
+  };
+  await expect.poll(first).toEqual(["1 expected_1", "2 expected_2", "3 expected_3"]);
+  await agent.step(run, { name: "expected_3" });
+  await expect.poll(first, "more are announced than are listed").toEqual(["2 expected_1", "3 expected_2", "4 expected_4"]);
+  await agent.step(run, { name: "not_announced" });
+  await expect.poll(first).toEqual(["3 expected_1", "4 expected_2", "5 expected_4"]);
+  await agent.step(run, { name: "expected_1" });
+  const shown = ["4 expected_2", "5 expected_4", "6 expected_5"];
+  await expect.poll(first).toEqual(shown);
+  await admin.reload();
+  await expect.poll(first).toEqual(shown);
+});
+
 test("signing out ends the stream of every tab", async ({ admin, server, consoleErrors }) => {
   await expectLive(admin);
   const answer = await admin.request.post(`${server.url}/signout`, { headers: { origin: server.url } });

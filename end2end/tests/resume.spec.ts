@@ -2,13 +2,13 @@
 import type { Page } from "@playwright/test";
 
 import { CHARGE, expectNothingAgain, killedAgent, statusOf, type Crash } from "../support/crash.ts";
+import { decide } from "../support/decide.ts";
 import { writeJson } from "../support/editor.ts";
+import { holdPlan, plan } from "../support/plan.ts";
 import { crashedRun, failedRun } from "../support/sample.ts";
 import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
 import type { Agent } from "../support/agent.ts";
 import type { Server } from "../support/server.ts";
-
-const plan = (page: Page) => page.getByRole("form", { name: /^Resume/ });
 
 async function openPlan(page: Page, server: Server, id: string): Promise<void> {
   await page.goto(`${server.url}/runs/${id}`);
@@ -223,6 +223,7 @@ test("the second of two is told who decided, and sees what is true now", async (
   const other = await admin.context().newPage();
   await other.goto(`${server.url}/runs/${id}/resume`);
   await expectLive(other);
+  const letGo = await holdPlan(admin);
   await other.getByRole("radio", { name: /^Skip it/ }).click();
   await other.getByLabel("Reason").fill("first");
   await other.getByRole("button", { name: "Resume run" }).click();
@@ -231,8 +232,71 @@ test("the second of two is told who decided, and sees what is true now", async (
   await plan(admin).getByLabel("Reason").fill("second");
   await plan(admin).getByRole("button", { name: "Resume run" }).click();
   await expect(admin.getByRole("alert")).toContainText(/decided by admin|admin decided/);
+  letGo();
   await expect(admin.getByText("It cannot be resumed now")).toBeVisible();
   consoleErrors.length = 0; // Chromium reports a refusal as an error
+});
+
+for (const path of ["/resume", "?step=47&ask=resume"]) {
+  test(`an open plan says that its run moved and is renewed in place, before anything is sent: ${path}`, async ({ admin, agent, server }) => {
+    const id = await crashedRun(agent);
+    const reads: string[] = [];
+    admin.on("request", (request) => {
+      if (request.url().endsWith("/api/plan/read")) reads.push(request.url());
+    });
+    await admin.goto(`${server.url}/runs/${id}${path}`);
+    await expectLive(admin);
+    const way = plan(admin).getByRole("radio", { name: /^Retry with the same key/ });
+    await way.click();
+    await plan(admin).getByText("Change one value of the state").click();
+    await plan(admin).getByLabel("Path").fill("/note");
+    await plan(admin).getByLabel("Reason").fill("Stripe deduplicates");
+    expect(reads, "the plan came with the page").toEqual([]);
+
+    const said = plan(admin).getByRole("status").filter({ hasText: "The plan changed while you looked." });
+    await decide(admin, server, agent, id, { kind: "edit", patch: [{ op: "replace", path: "/note", value: "by hand" }] });
+    await expect(said).toBeVisible();
+    await expect(said).toContainText("admin: state edited, at");
+    await expect(plan(admin).getByText("state edited by admin")).toBeVisible();
+    await expect(way, "the step asks the same").toBeChecked();
+    await expect(plan(admin).getByLabel("Path")).toHaveValue("/note");
+    await expect(plan(admin).getByLabel("Reason")).toHaveValue("Stripe deduplicates");
+    await expect(plan(admin).getByLabel("Reason")).toBeFocused();
+    await expectAccessible(admin);
+
+    await decide(admin, server, agent, id, { kind: "cancel" });
+    await expect(plan(admin)).toContainText("It cannot be resumed now: it is cancelled");
+    await expect(plan(admin).getByRole("button", { name: "Resume run" })).toHaveCount(0);
+  });
+}
+
+test("what was said about a run stays with its page, and goes with the reader", async ({ admin, agent, server }) => {
+  const id = await failedRun(agent);
+  await admin.clock.install();
+  await admin.goto(`${server.url}/runs/${id}?ask=note`);
+  await expectLive(admin);
+  const toast = admin.locator(".toast");
+  const note = async (text: string) => {
+    await admin.getByRole("dialog").getByRole("textbox").fill(text);
+    await admin.getByRole("dialog").getByRole("button", { name: "Add note" }).click();
+    await expect(toast).toHaveText(/^Note/);
+  };
+  await note("asked the database team");
+  await toast.hover();
+  await admin.clock.fastForward(60_000);
+  await expect(toast, "while someone points at it").toBeVisible();
+  await admin.mouse.move(200, 200);
+  await admin.clock.fastForward(7_000);
+  await expect(toast).toHaveCount(0);
+
+  await admin.goto(`${server.url}/runs/${id}?ask=note`);
+  await expectLive(admin);
+  await note("they are on it");
+  await toast.hover();
+  await admin.keyboard.press("g");
+  await admin.keyboard.press("r");
+  await expect(admin).toHaveURL(`${server.url}/`);
+  await expect(toast, "news of another page").toHaveCount(0);
 });
 
 test("without WASM the plan is a form", async ({ admin, agent, server, browser }) => {
@@ -275,7 +339,7 @@ test("notes, claims and acknowledgements are seen by all", async ({ admin, agent
   const id = await failedRun(agent);
   await admin.goto(`${server.url}/runs/${id}`);
   await expectLive(admin);
-  const decide = async (item: string, text: string, verb: string) => {
+  const decides = async (item: string, text: string, verb: string) => {
     await admin.locator("details.more > summary").click();
     await admin.getByRole("link", { name: item }).click();
     const dialog = admin.getByRole("dialog");
@@ -283,11 +347,15 @@ test("notes, claims and acknowledgements are seen by all", async ({ admin, agent
     await dialog.getByRole("button", { name: verb }).click();
     await expect(dialog).toHaveCount(0);
   };
-  await decide("Add a note…", "asked the database team", "Add note");
+  await decides("Add a note…", "asked the database team", "Add note");
   await expect(admin.getByRole("list", { name: "Notes" })).toContainText("asked the database team");
-  await decide("I'm on it…", "", "I'm on it");
+  await decides("I'm on it…", "", "I'm on it");
   await expect(admin.getByRole("list", { name: "Notes" })).toContainText("admin is on it");
-  await decide("Acknowledge…", "known", "Acknowledge");
+  const needs = admin.getByRole("link", { name: /^Needs you/ });
+  await expect(needs).toHaveAccessibleName("Needs you 1");
+  await decides("Acknowledge…", "known", "Acknowledge");
+  await expect(needs, "without a reload").toHaveAccessibleName("Needs you");
+  await expect(admin).toHaveTitle(/^Migrate tenant acme-eu/);
   await admin.goto(server.url);
   await expect(admin.getByRole("region", { name: /^Needs you/ })).not.toContainText("Migrate tenant acme-eu");
 });

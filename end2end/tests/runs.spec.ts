@@ -1,6 +1,7 @@
 // The list of runs: live without moving what is read, and its URL is its state.
 import type { Page } from "@playwright/test";
 
+import { decide } from "../support/decide.ts";
 import { crashedRun, doneRun, failedRun, runningRun, runOf } from "../support/sample.ts";
 import { expect, expectAccessible, expectLive, onWorkingDay, test } from "../support/test.ts";
 
@@ -136,6 +137,30 @@ test("runs of one cause with an effect unknown say so, and stand apart", async (
   await groups.first().getByRole("link").first().click();
   await expect(list(admin).getByRole("row", { name: /With effect/ })).toHaveCount(3);
   await expect(list(admin).getByRole("row", { name: /Without/ })).toHaveCount(0);
+});
+
+test("runs that stop for the same reason are counted where their line is, and leave it when they are acknowledged", async ({ admin, agent, server }) => {
+  const stop = async (title: string) => {
+    const run = await agent.lease(await agent.create({ agent: "payer", title, on_crash: "hold" }));
+    await agent.begin(run, { name: "pay" });
+    await agent.die(run);
+    return run.id;
+  };
+  const ids = await Promise.all(["One", "Two", "Three"].map(stop));
+  await admin.reload();
+  await expectLive(admin);
+  const group = needs(admin).locator(".cause-row .run-title");
+  const badge = admin.getByRole("banner").getByRole("link", { name: /^Needs you/ });
+  await expect(group).toHaveText("3 runs");
+  ids.push(await stop("Four"));
+  await expect(group).toHaveText("4 runs");
+  await expect(badge).toContainText("4");
+  await expect(needs(admin).getByRole("button", { name: /new$/ }), "it has its line").toHaveCount(0);
+  for (const [n, id] of ids.entries()) {
+    await decide(admin, server, agent, id, { kind: "acknowledge" });
+    await expect(group).toHaveText(n === 2 ? "1 run" : `${3 - n} runs`);
+  }
+  await expect(badge).not.toContainText(/\d/);
 });
 
 test("search finds step names, keys and errors; a key opens its step", async ({ admin, agent, server }) => {

@@ -6,6 +6,7 @@ import type { Agent } from "../support/agent.ts";
 import { statusOf } from "../support/crash.ts";
 import { writeJson } from "../support/editor.ts";
 import { person } from "../support/people.ts";
+import { holdPlan, plan } from "../support/plan.ts";
 import { crashedRun, failedRun, runningRun, waitingRun } from "../support/sample.ts";
 import { seen } from "../support/seen.ts";
 import type { Server } from "../support/server.ts";
@@ -24,7 +25,6 @@ const test = base.extend<{ ana: Page; ben: Page }>({
   },
 });
 
-const plan = (page: Page) => page.getByRole("form", { name: /^Resume/ });
 const question = (page: Page) => page.getByRole("region", { name: "Question" });
 
 /** What a page says about the run and about the step that both selected; how many other steps it has at hand is its own affair. */
@@ -228,9 +228,11 @@ test.describe("both at once", () => {
     await openPlan(ana, /^I checked: it did not happen/, "by ana");
     await openPlan(ben, /^Skip it/, "by ben");
     const button = (page: Page) => plan(page).getByRole("button", { name: "Resume run" });
+    const letGo = await Promise.all([ana, ben].map(holdPlan));
     await Promise.all([button(ana).click(), button(ben).click()]);
     const { winner, loser } = await settled(ana, ben, (page) => page.getByRole("alert").filter({ hasText: "Nothing was changed" }));
     await expect(loser.getByRole("alert")).toContainText(new RegExp(`(by ${winner}: resumed|${winner} decided)`));
+    letGo.forEach((go) => go());
     await plan(loser).getByRole("link", { name: "Back" }).click();
     const what = winner === "ana" ? "decided “it did not happen, and nothing is still under way”" : "decided “skip";
     await expect(loser.getByRole("region", { name: "Decision", exact: true })).toContainText(`${winner} ${what}`);

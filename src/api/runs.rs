@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::{AppError, json::Json};
 use crate::domain::{
     AsOf, Counts, Run, RunId, RunQuery,
-    rules::needs::{Alike, NeedsYou},
+    rules::needs::{Alike, Cause, NeedsYou},
     views::sheet::RunSheet,
     wire::{
         bulk_order::{Decided, Ordered},
@@ -133,6 +133,15 @@ pub async fn needs_you(all: bool) -> Result<AsOf<NeedsYou>, AppError> {
         store.needs_you(rows).await
     })
     .await
+}
+
+door!(ReadCauses: Needs(Read));
+/// These causes as they are now, for lines already on a screen.
+#[server(ReadCauses, endpoint = "runs/causes", input = Json, output = Json)]
+pub async fn causes(alikes: Vec<Alike>) -> Result<AsOf<Vec<Cause>>, AppError> {
+    super::authorise::<ReadCauses>()?;
+    let store = super::store()?;
+    super::as_of(&store, store.some_causes(alikes)).await
 }
 
 door!(ReadNewestInNeed: Needs(Read));

@@ -156,6 +156,27 @@ pub fn focus_first(selector: &str) {
     }
 }
 
+/// Does `change`, which may make the fields of a form anew, and lets the caret stay in the field of the same name.
+pub fn keep_field(change: impl FnOnce()) {
+    let held = focused().filter(|it| it.has_attribute("name"));
+    change();
+    let Some(held) = held else { return };
+    request_animation_frame(move || {
+        if held.is_connected() {
+            return;
+        }
+        let part = |name: &str| {
+            let value = held.get_attribute(name);
+            value.map_or(String::new(), |value| format!("[{name}=\"{value}\"]"))
+        };
+        // Several choices have one name, and each a value.
+        let fields = all::<HtmlElement>(&format!("{}{}", part("name"), part("value")));
+        if let Some(field) = fields.first() {
+            focus_in_place(field);
+        }
+    });
+}
+
 /// Focuses the element of this id, or the first field or button in it: what was pointed to is in view.
 pub fn enter(id: &str) {
     let Some(place) = document().get_element_by_id(id) else {

@@ -43,6 +43,7 @@ pub mod pill;
 pub mod plan;
 pub mod preference;
 pub mod refusal;
+pub mod renewed;
 pub mod rewind_fork;
 pub mod run_actions;
 pub mod run_content;

@@ -23,7 +23,7 @@ pub fn NeedsYouSection(
     #[prop(into)]
     may: Signal<bool>,
     /// A cause and where its runs are listed.
-    causes: Vec<(Cause, String)>,
+    causes: Vec<(Signal<Cause>, String)>,
     /// There are more single runs than found a place.
     more: bool,
     /// How many there are in all.
@@ -81,19 +81,22 @@ pub fn NeedsYouSection(
 }
 
 #[component]
-fn CauseRow(cause: Cause, href: String) -> impl IntoView {
-    let how = cause.how().to_owned();
-    let alike = cause.alike;
+fn CauseRow(cause: Signal<Cause>, href: String) -> impl IntoView {
+    // How many runs there are and what is told of them changes; what they have in common does not.
+    let alike = cause.with_untracked(|it| it.alike.clone());
     let effects = alike.effects();
     let tone = match alike.effects_unknown {
         true => "cell-now tone-crashed",
         false => "cell-now",
     };
     let version = alike.code_version.map(|it| format!("@{it}"));
-    let runs = match cause.runs {
-        COUNT_MAX.. => format!("{} runs", words::count(cause.runs)),
-        n => format!("{} runs", words::number(n)),
+    let runs = move || match cause.with(|it| it.runs) {
+        n @ COUNT_MAX.. => format!("{} runs", words::count(n)),
+        n => words::several(n, "run"),
     };
+    let how = move || cause.with(|it| it.how().to_owned());
+    let newest = Signal::derive(move || cause.with(|it| it.newest));
+    let cost = move || words::cost(cause.with(|it| it.cost_usd));
     view! {
         <tr class="run-row cause-row" role="row">
             <td class="cell-select" role="cell"></td>
@@ -106,9 +109,9 @@ fn CauseRow(cause: Cause, href: String) -> impl IntoView {
             </td>
             <td class="cell-strip" role="cell">"Same reason: " <b><bdi>{alike.step}</bdi>", "<bdi>{how}</bdi></b></td>
             <td class=tone role="cell">{effects}</td>
-            <td class="cell-figure cell-activity" role="cell"><Ago at=cause.newest/></td>
+            <td class="cell-figure cell-activity" role="cell"><Ago at=newest/></td>
             <td class="cell-figure cell-elapsed" role="cell"></td>
-            <td class="cell-figure cell-cost" role="cell">{words::cost(cause.cost_usd)}</td>
+            <td class="cell-figure cell-cost" role="cell">{cost}</td>
             <td class="cell-action" role="cell">
                 <a class="button" href=href tabindex="-1" aria-hidden="true">"Open"</a>
             </td>

@@ -10,13 +10,17 @@ use leptos::{ev, html, prelude::*};
 
 pub use self::one_value::{Said, StandsThere};
 use self::{figures::Figures, rows::Rows};
-use super::{next_field, refusal::Refusal};
+use super::{
+    next_field,
+    refusal::Refusal,
+    renewed::{LivePlan, Renewed},
+};
 use crate::{
     api::AppError,
     domain::{
         DecisionKind, RunId,
         nouns::worker::Asking,
-        rules::plan::{Plan, Taker},
+        rules::plan::Taker,
         views::{
             pick::{self, first_picks, missing},
             words,
@@ -36,7 +40,7 @@ pub struct Elsewhere {
 
 #[component]
 pub fn PlanView(
-    plan: Plan,
+    plan: LivePlan,
     agent: String,
     /// What a button elsewhere asked for.
     #[prop(optional_no_strip)]
@@ -50,16 +54,24 @@ pub fn PlanView(
     #[prop(into)] refused: Signal<Option<AppError>>,
     on_resume: Callback<Decide>,
 ) -> impl IntoView {
-    let picks = RwSignal::new(first_picks(&plan, choose));
+    let now = plan.now;
+    let picks = RwSignal::new(now.with_untracked(|plan| first_picks(plan, choose)));
+    Effect::new(move || {
+        if let Some(before) = plan.before.get() {
+            now.with_untracked(|now| picks.update(|it| *it = pick::kept(&before, now, it)));
+            // The state may be another by now.
+            if let Some(said) = stands.said.get_untracked() {
+                stands.ask.run(said.path);
+            }
+        }
+    });
     // Without WASM the button is always there: the server says what is missing.
     let ready = RwSignal::new(false);
     Effect::new(move || ready.set(true));
-    let kept = StoredValue::new(plan.clone());
-    let lacks =
-        Memo::new(move |_| kept.with_value(|plan| missing(plan, &picks.get(), &reason.get())));
+    let lacks = Memo::new(move |_| now.with(|plan| missing(plan, &picks.get(), &reason.get())));
     let form = NodeRef::<html::Form>::new();
     let send = move || {
-        let made = kept.with_value(|plan| {
+        let made = now.with_untracked(|plan| {
             pick::order(plan, &picks.get_untracked(), reason.get_untracked().trim())
         });
         if let (Ok(order), false) = (made, busy.get_untracked()) {
@@ -73,28 +85,42 @@ pub fn PlanView(
     let keys = move |event: ev::KeyboardEvent| {
         next_field::send_or_go(&event, lacks.with_untracked(Option::is_none), send);
     };
-    let title = match plan.from {
+    let title = move || match now.with(|plan| plan.from) {
         Some(seq) => format!("Resume from step {}", words::number(seq)),
         None => "Resume".into(),
     };
-    let open = may && plan.refused.is_none();
-    let action = action(&plan.run);
+    let open = Memo::new(move |_| may && now.with(|plan| plan.refused.is_none()));
+    let action = now.with_untracked(|plan| action(&plan.run));
+    let taker = move || {
+        let taker = now.with(|plan| plan.taker.clone());
+        view! { <TakerWords agent=agent.clone() taker/> }
+    };
+    let why = move || {
+        now.with(|plan| plan.refused.clone()).map(|why| {
+            view! {
+                <div class="refused"><p><b>"It cannot be resumed now: "</b><bdi>{why}</bdi>"."</p></div>
+            }
+        })
+    };
+    let back = elsewhere.back.clone();
+    let rows = move || {
+        view! { <Rows plan=now.get() picks elsewhere=elsewhere.clone() stands open=open.get()/> }
+    };
     view! {
         <form class="plan" class:has-foot=true node_ref=form method="post" action=action on:submit=submit on:keydown=keys aria-labelledby="plan-title">
-            <input type="hidden" name="plan" value=plan.hash.to_string()/>
-            <input type="hidden" name="version" value=plan.version.to_string()/>
+            <input type="hidden" name="plan" value=move || now.with(|plan| plan.hash.to_string())/>
+            <input type="hidden" name="version" value=move || now.with(|plan| plan.version.to_string())/>
             <header class="plan-head">
                 <h2 id="plan-title">{title}</h2>
-                <p class="dim">"What will happen when a worker picks this run up. Nothing has been sent yet. "<TakerWords agent taker=plan.taker.clone()/></p>
+                <p class="dim">"What will happen when a worker picks this run up. Nothing has been sent yet. "{taker}</p>
             </header>
             {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
-            {plan.refused.clone().map(|why| view! {
-                <div class="refused"><p><b>"It cannot be resumed now: "</b><bdi>{why}</bdi>"."</p></div>
-            })}
-            <Figures plan=plan.clone()/>
-            <Rows plan=plan.clone() picks elsewhere=elsewhere.clone() stands open/>
+            <Renewed plan refused/>
+            {why}
+            {move || view! { <Figures plan=now.get()/> }}
+            {rows}
             <footer class="plan-foot">
-                {open.then(|| view! {
+                {move || open.get().then(|| view! {
                     <label class="reason">
                         "Reason"
                         <input type="text" class="input" name="reason" maxlength="1000" autocomplete="off" placeholder="kept in the audit log"
@@ -103,8 +129,8 @@ pub fn PlanView(
                     <p class="dim missing" role="status">{move || lacks.get()}</p>
                 })}
                 {(!may).then(|| view! { <p class="dim">{words::VIEW_ONLY}</p> })}
-                <a class="button" href=elsewhere.back>"Back"</a>
-                {open.then(|| view! {
+                <a class="button" href=back>"Back"</a>
+                {move || open.get().then(|| view! {
                     <button type="submit" class="button primary" disabled=move || busy.get() || (ready.get() && lacks.with(Option::is_some))>
                         "Resume run "<kbd aria-hidden="true">"⌘↵"</kbd>
                     </button>

@@ -4,14 +4,15 @@
 use leptos::{ev, prelude::*};
 use std::collections::BTreeSet;
 
-use super::{next_field, refusal::Refusal};
+use super::{
+    next_field,
+    refusal::Refusal,
+    renewed::{LivePlan, Renewed},
+};
 use crate::{
     api::AppError,
     domain::{
-        DecisionKind, StepStatus,
-        rules::plan::{LeftBehind, Plan},
-        views::words,
-        wire::protocol::Decide,
+        DecisionKind, StepStatus, rules::plan::LeftBehind, views::words, wire::protocol::Decide,
     },
 };
 
@@ -21,7 +22,7 @@ pub fn RewindForkSheet(
     kind: DecisionKind,
     /// From before this step; a fork without one is from the end.
     step: Option<i64>,
-    plan: Plan,
+    plan: LivePlan,
     back: String,
     #[prop(into)] busy: Signal<bool>,
     #[prop(into)] refused: Signal<Option<AppError>>,
@@ -30,12 +31,27 @@ pub fn RewindForkSheet(
     let fork = kind == DecisionKind::Fork;
     let reason = RwSignal::new(String::new());
     let again = RwSignal::new(BTreeSet::<i64>::new());
-    let left: BTreeSet<i64> = plan.left_behind.iter().map(|it| it.seq).collect();
-    let open = Memo::new(move |_| again.with(|again| left.difference(again).count()));
-    let damaged = plan.refused.clone();
+    let now = plan.now;
+    // A tick stays where the effect is the one that it was given for.
+    Effect::new(move || {
+        if let Some(before) = plan.before.get() {
+            let stays = |it: &&LeftBehind| before.left_behind.contains(it);
+            let left: BTreeSet<i64> = now.with_untracked(|plan| {
+                let same = plan.left_behind.iter().filter(stays);
+                same.map(|it| it.seq).collect()
+            });
+            again.update(|again| again.retain(|seq| left.contains(seq)));
+        }
+    });
+    let open = Memo::new(move |_| {
+        now.with(|plan| {
+            let left = plan.left_behind.iter();
+            again.with(|again| left.filter(|it| !again.contains(&it.seq)).count())
+        })
+    });
     let lacks = Memo::new(move |_| {
-        if damaged.is_some() {
-            return damaged.clone();
+        if let Some(damaged) = now.with(|plan| plan.refused.clone()) {
+            return Some(damaged);
         }
         let reason = reason.with(|it| it.trim().is_empty());
         match (open.get(), reason) {
@@ -48,13 +64,12 @@ pub fn RewindForkSheet(
             }
         }
     });
-    let version = plan.version;
     let send = move || {
         if lacks.with_untracked(Option::is_some) {
             return;
         }
         on_decide.run(Decide {
-            if_version: (!fork).then_some(version),
+            if_version: (!fork).then(|| now.with_untracked(|plan| plan.version)),
             step,
             again: again.get_untracked().into_iter().collect(),
             reason: Some(reason.get_untracked().trim().to_owned()),
@@ -85,14 +100,13 @@ pub fn RewindForkSheet(
             "The state goes back to what it was before step {seq}. Step {seq} and all after it stay visible as superseded and are executed again."
         ),
     };
-    let kept = match plan.saved.steps {
+    let kept = move || match now.with(|plan| plan.saved.steps) {
         1 => "1 step is replayed from its checkpoint, not executed again.".to_owned(),
         n => format!(
             "{} steps are replayed from checkpoints, not executed again.",
             words::number(n)
         ),
     };
-    let nothing = plan.left_behind.is_empty();
     let row = move |(n, it): (usize, LeftBehind)| {
         let seq = it.seq;
         let happened = match it.status {
@@ -117,6 +131,20 @@ pub fn RewindForkSheet(
             </li>
         }
     };
+    let left = move || {
+        let left = now.with(|plan| plan.left_behind.clone());
+        match left.is_empty() {
+            true => view! { <p class="plan-row">"No effects need your consent."</p> }.into_any(),
+            false => view! {
+                <p class="plan-row"><b class="tone-crashed">"Not undone. Tick each that may happen again:"</b></p>
+                <fieldset class="left-behind">
+                    <legend class="hidden">"Effects that may happen again"</legend>
+                    <ul>{left.into_iter().enumerate().map(row).collect_view()}</ul>
+                </fieldset>
+            }
+            .into_any(),
+        }
+    };
     view! {
         <form class="plan branch" on:submit=submit on:keydown=keys aria-labelledby="plan-title">
             <header class="plan-head">
@@ -125,16 +153,8 @@ pub fn RewindForkSheet(
                 {step.map(|_| view! { <p>{kept}</p> })}
             </header>
             {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
-            {match nothing {
-                true => view! { <p class="plan-row">"No effects need your consent."</p> }.into_any(),
-                false => view! {
-                    <p class="plan-row"><b class="tone-crashed">"Not undone. Tick each that may happen again:"</b></p>
-                    <fieldset class="left-behind">
-                        <legend class="hidden">"Effects that may happen again"</legend>
-                        <ul>{plan.left_behind.clone().into_iter().enumerate().map(row).collect_view()}</ul>
-                    </fieldset>
-                }.into_any(),
-            }}
+            <Renewed plan refused/>
+            {left}
             <footer class="plan-foot">
                 <label class="reason">
                     "Reason"

@@ -1,30 +1,68 @@
-//! Short news of what was done: said politely to screen readers, gone by itself.
+//! Short news of what was done: said politely to screen readers, gone by itself. News is about a page: who goes on to another
+//! one leaves it behind.
 
 use std::time::Duration;
 
-use leptos::prelude::*;
+use leptos::{leptos_dom::helpers::TimeoutHandle, prelude::*};
+use leptos_router::hooks::use_location;
 
+use super::browser::OrSay as _;
+
+/// How long news stays, also after someone pointed at it.
 const STAYS: Duration = Duration::from_secs(6);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Toast {
+    id: u64,
+    news: String,
+    /// The path of the page that it belongs to; without one, of the page where it was said.
+    at: Option<String>,
+}
 
 /// Where news is handed in, provided once by the app.
 #[derive(Clone, Copy)]
-pub struct Toasts(RwSignal<Vec<(u64, String)>>);
+pub struct Toasts {
+    shown: RwSignal<Vec<Toast>>,
+    said: StoredValue<u64>,
+}
 
 impl Toasts {
     pub fn provide() {
-        provide_context(Self(RwSignal::new(Vec::new())));
+        provide_context(Self {
+            shown: RwSignal::new(Vec::new()),
+            said: StoredValue::new(0),
+        });
     }
 
+    /// Says it on the page where the reader is.
     pub fn say(self, news: impl Into<String>) {
-        let id = self
-            .0
-            .with_untracked(|all| all.last().map_or(0, |(id, _)| id + 1));
-        self.0.update(|all| all.push((id, news.into())));
-        set_timeout(move || self.dismiss(id), STAYS);
+        self.show(None, news.into());
+    }
+
+    /// Says it on the page of this path, to which the reader is led now.
+    pub fn say_at(self, path: &str, news: impl Into<String>) {
+        self.show(Some(path.to_owned()), news.into());
+    }
+
+    fn show(self, at: Option<String>, news: String) {
+        let id = self.said.try_update_value(|said| {
+            *said += 1;
+            *said
+        });
+        let id = id.unwrap_or_default();
+        self.shown.update(|all| all.push(Toast { id, news, at }));
     }
 
     fn dismiss(self, id: u64) {
-        self.0.update(|all| all.retain(|(it, _)| *it != id));
+        self.shown.try_update(|all| all.retain(|it| it.id != id));
+    }
+
+    /// The reader went on to this page: what belongs to others goes.
+    fn went_to(self, path: &str) {
+        let stays = |it: &Toast| it.at.as_deref() == Some(path);
+        if !self.shown.with_untracked(|all| all.iter().all(stays)) {
+            self.shown.update(|all| all.retain(stays));
+        }
     }
 }
 
@@ -32,16 +70,48 @@ impl Toasts {
 #[component]
 pub fn Toaster() -> impl IntoView {
     let toasts = expect_context::<Toasts>();
+    let path = use_location().pathname;
+    Effect::new(move |before: Option<String>| {
+        let path = path.get();
+        if before.is_some_and(|it| it != path) {
+            toasts.went_to(&path);
+        }
+        path
+    });
     view! {
         <div class="toasts" aria-live="polite">
-            <For each=move || toasts.0.get() key=|(id, _)| *id let((id, news))>
-                <div class="toast">
-                    <p>{news}</p>
-                    <button type="button" class="toast-close" aria-label="Dismiss" on:click=move |_| toasts.dismiss(id)>
-                        "×"
-                    </button>
-                </div>
+            <For each=move || toasts.shown.get() key=|it| it.id let(toast)>
+                <OneToast toast toasts/>
             </For>
+        </div>
+    }
+    .into_any()
+}
+
+/// News that goes by itself, but not while someone points at it or has the focus on it.
+#[component]
+fn OneToast(toast: Toast, toasts: Toasts) -> impl IntoView {
+    let id = toast.id;
+    let going = StoredValue::new(None::<TimeoutHandle>);
+    let hold = move || {
+        if let Some(handle) = going.try_update_value(Option::take).flatten() {
+            handle.clear();
+        }
+    };
+    let let_go = move || {
+        hold();
+        let handle = set_timeout_with_handle(move || toasts.dismiss(id), STAYS);
+        going.set_value(handle.or_say("let news go"));
+    };
+    Effect::new(let_go);
+    on_cleanup(hold);
+    view! {
+        <div class="toast" on:pointerenter=move |_| hold() on:pointerleave=move |_| let_go()
+            on:focusin=move |_| hold() on:focusout=move |_| let_go()>
+            <p>{toast.news}</p>
+            <button type="button" class="toast-close" aria-label="Dismiss" on:click=move |_| toasts.dismiss(id)>
+                "×"
+            </button>
         </div>
     }
     .into_any()

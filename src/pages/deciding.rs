@@ -40,6 +40,7 @@ pub struct Deciding {
     pub busy: RwSignal<bool>,
     /// Why not, or that nobody knows yet: see [`AppError::outcome_unknown`].
     pub refused: RwSignal<Option<AppError>>,
+    taken: RwSignal<bool>,
     done: Callback<DecideAnswer>,
     /// Reads again what is shown, after a refusal that says that it is no longer so.
     again: Callback<()>,
@@ -63,9 +64,15 @@ impl Deciding {
         Self {
             busy: RwSignal::new(false),
             refused: RwSignal::new(None),
+            taken: RwSignal::new(false),
             done: Callback::new(done),
             again: Callback::new(move |()| again()),
         }
+    }
+
+    /// A decision is under way or was taken: what it was based on stays on the screen as it was.
+    pub fn sent(self) -> Signal<bool> {
+        Signal::derive(move || self.busy.get() || self.taken.get())
     }
 
     pub fn send(self, run: RunId, body: Decide) {
@@ -121,6 +128,7 @@ impl Deciding {
         match answer {
             Ok(answer) => {
                 self.refused.set(None);
+                self.taken.set(true);
                 untrack(|| self.done.run(answer));
             }
             Err(error) => {

@@ -9,6 +9,7 @@ pub mod inbox;
 pub mod last_answer;
 pub mod look;
 pub mod not_found;
+pub mod open_plan;
 pub mod resume;
 pub mod route;
 pub mod run;

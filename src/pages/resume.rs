@@ -8,21 +8,22 @@ use leptos_router::{
 
 use super::{
     deciding::Deciding,
+    open_plan::{Asks, OpenPlan, WithPlan},
     run::{missing, run_id},
     shell::{Page, Shell},
 };
 use crate::{
     api,
     components::{
-        notice::Refused,
         page_title::PageTitle,
         plan::{Elsewhere, PlanView, Said, StandsThere},
+        renewed::LivePlan,
         run_row,
         toast::Toasts,
         top_bar::{Crumb, Here},
     },
-    domain::{Action, DecisionKind, RunId, rules::plan::PlanQuery},
-    live::Follow,
+    domain::{Action, DecisionKind, RunId},
+    live::{Follow, Live},
 };
 
 #[component]
@@ -30,6 +31,16 @@ pub fn ResumePage() -> impl IntoView {
     let params = use_params_map();
     let query = use_query_map();
     let id = Memo::new(move |_| params.with(|it| it.get("id").unwrap_or_default()));
+    let live = expect_context::<Live>();
+    Effect::new(move || live.watch(id.with(|id| id.parse().ok())));
+    let asks = Memo::new(move |_| {
+        Some(Asks {
+            run: id.get(),
+            kind: DecisionKind::Resume,
+            step: None,
+        })
+    });
+    let plan = OpenPlan::new(asks, |_| None);
     let run = Resource::new_blocking(
         move || id.get(),
         |id| async move { api::runs::one(run_id(&id)?).await },
@@ -44,6 +55,7 @@ pub fn ResumePage() -> impl IntoView {
         )
     });
     let body = move || {
+        plan.wait_for();
         Some(match run.get()? {
             Err(error) => missing(error).into_any(),
             Ok(answer) => {
@@ -54,7 +66,7 @@ pub fn ResumePage() -> impl IntoView {
                     <PageTitle text=title/>
                     <Follow event=answer.event/>
                     <h1 class="hidden">"Resume "<bdi>{run_row::title(&it)}</bdi></h1>
-                    <ResumeSheet id=it.id agent=it.agent choose=choose() back/>
+                    <ResumeSheet id=it.id plan agent=it.agent choose=choose() back/>
                 }
                 .into_any()
             }
@@ -74,23 +86,19 @@ pub fn ResumePage() -> impl IntoView {
 #[component]
 pub fn ResumeSheet(
     id: RunId,
+    plan: OpenPlan,
     agent: String,
     #[prop(optional_no_strip)] choose: Option<DecisionKind>,
     back: String,
 ) -> impl IntoView {
-    let read = id.clone();
-    let plan = Resource::new_blocking(
-        move || read.clone(),
-        |id| api::plan::read(id, PlanQuery::default()),
-    );
     let shell = expect_context::<Shell>();
     let toasts = expect_context::<Toasts>();
     let navigate = use_navigate();
     let home = format!("/runs/{id}");
-    let leave = back.clone();
+    let (leave, after) = (back.clone(), home.clone());
     let deciding = Deciding::new(
         move |_| {
-            toasts.say("Resumed. Queued: waiting for a worker");
+            toasts.say_at(&after, "Resumed. Queued: waiting for a worker");
             let options = NavigateOptions {
                 scroll: false,
                 ..NavigateOptions::default()
@@ -109,23 +117,18 @@ pub fn ResumeSheet(
     let run = StoredValue::new(id);
     let stands = stands_there(run);
     let on_resume = Callback::new(move |body| deciding.send(run.get_value(), body));
-    let body = move || {
-        let answer = plan.get()?;
-        Some(match answer {
-            Err(error) => view! { <Refused error/> }.into_any(),
-            Ok(answer) => {
-                let may = shell.may(Action::Decide);
-                let plan = answer.value;
-                view! {
-                    <PlanView plan agent=agent.clone() choose elsewhere=elsewhere.clone() stands may reason
-                        busy=deciding.busy refused=deciding.refused on_resume/>
-                }
-                .into_any()
-            }
-        })
-    };
+    let show = Callback::new(move |(_, plan): (Option<i64>, LivePlan)| {
+        let may = shell.may(Action::Decide);
+        view! {
+            <PlanView plan agent=agent.clone() choose elsewhere=elsewhere.clone() stands may reason
+                busy=deciding.busy refused=deciding.refused on_resume/>
+        }
+        .into_any()
+    });
     view! {
-        <Transition fallback=|| view! { <p class="loading" role="status">"Loading the plan…"</p> }>{body}</Transition>
+        <Transition fallback=|| view! { <p class="loading" role="status">"Loading the plan…"</p> }>
+            <WithPlan plan sent=deciding.sent() show/>
+        </Transition>
     }
     .into_any()
 }

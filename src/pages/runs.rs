@@ -1,6 +1,7 @@
 //! `/`: what needs a person, then all runs, live without moving what is read.
 
 mod board;
+mod causes;
 mod filter;
 mod keys;
 mod matching;
@@ -181,7 +182,7 @@ fn needs_view(
     });
     let causes = needs.causes.into_iter().map(|cause| {
         let href = Filter::alike(&cause.alike).href();
-        (cause, href)
+        (board.cause(cause), href)
     });
     view! {
         <Follow event/>

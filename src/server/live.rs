@@ -130,7 +130,7 @@ pub struct Follower {
     /// Since the last frame.
     touched: Touched,
     sent: Instant,
-    /// A run moved since runs were counted.
+    /// A run moved, or was decided about, since runs were counted.
     recount: bool,
     counted: Option<Instant>,
 }

@@ -313,7 +313,36 @@ async fn waiting_finds_gates_under_a_live_lease(on: Engine) {
     assert_eq!(count().await, 1);
 }
 
+/// What a list asks for a line that is shown already.
+async fn a_cause_grows_and_shrinks_with_its_runs(on: Engine) {
+    let api = on.shared().await;
+    let name = unique("agent");
+    let alike = json!({
+        "agent": name, "code_version": "2.0.4", "status": "crashed", "step": "embed", "error": null,
+        "effects_unknown": false,
+    });
+    let runs = async || {
+        let asked = json!({"alikes": [alike]});
+        let read = api.post("/api/runs/causes", asked).await.is(200);
+        assert_eq!(read["value"][0]["alike"], alike);
+        read["value"][0]["runs"].as_i64().unwrap()
+    };
+    assert_eq!(runs().await, 0);
+    let mut held = Vec::new();
+    for n in 1..=3 {
+        held.push(crashed(&api, &name, "embed", Value::Null).await);
+        assert_eq!(runs().await, n);
+    }
+    for (left, run) in (0..3).rev().zip(&held) {
+        let version = api.run(&run.run).await["version"].clone();
+        let seen = json!({"kind": "acknowledge", "if_version": version});
+        api.decide(&run.run, seen).await.is(200);
+        assert_eq!(runs().await, left);
+    }
+}
+
 both_engines! {
+    a_cause_grows_and_shrinks_with_its_runs,
     waiting_finds_gates_under_a_live_lease,
     a_run_is_found_by_its_title_id_step_names_keys_and_errors,
     a_key_finds_its_step_and_its_providers_key,

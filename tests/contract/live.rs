@@ -83,6 +83,20 @@ async fn counts_follow_when_a_run_moves(on: Engine) {
     assert!(frames.iter().all(|it| it["runs"].is_null()), "{frames:?}");
 }
 
+async fn what_is_acknowledged_leaves_the_count_of_what_needs_a_person(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    let agent = api.agent(json!({"on_crash": "hold"})).await;
+    agent.executes("a", json!({})).await;
+    agent.release(json!({})).await.is(200);
+    let after = head(&api).await;
+    let mut page = Stream::live(&api, &format!("?after={after}&run=another-run")).await;
+    let version = api.run(&agent.run).await["version"].clone();
+    let seen = json!({"kind": "acknowledge", "if_version": version});
+    api.decide(&agent.run, seen).await.is(200);
+    until(&mut page, |frame| frame["counts"]["in_need"] == 0).await;
+}
+
 /// What a page knows: the newest row of each run and step.
 #[derive(Default)]
 struct Screen {
@@ -406,6 +420,7 @@ async fn streams_end_when_the_server_stops(on: Engine) {
 both_engines!(
     a_commit_arrives_as_the_run_and_its_step_as_they_are_now,
     counts_follow_when_a_run_moves,
+    what_is_acknowledged_leaves_the_count_of_what_needs_a_person,
     a_page_that_reconnects_misses_nothing_and_never_goes_back,
     a_page_that_was_away_too_long_is_told_to_read_again,
     three_hundred_pages_get_the_same_frames,

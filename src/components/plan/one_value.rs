@@ -73,10 +73,15 @@ pub fn OneValue(
             });
         }
     });
+    // What changes the state stays in sight where the plan is renewed.
+    let typed = picked.with_untracked(|it| !it.path.is_empty());
     let opened = move |event: web_sys::Event| {
         let details: web_sys::Element = event_target(&event);
+        // It opens by itself where something is typed in it: then the caret is elsewhere.
+        let empty = picked.with_untracked(|it| it.path.is_empty());
         if let Some(field) = path_field.get_untracked()
             && details.has_attribute("open")
+            && empty
         {
             focus::focus_in_place(&field);
         }
@@ -119,7 +124,7 @@ pub fn OneValue(
         })
     };
     view! {
-        <details class="plan-edit" class:is-hidden=skips on:toggle=opened>
+        <details class="plan-edit" class:is-hidden=skips open=typed on:toggle=opened>
             <summary data-key="e">"Change one value of the state"</summary>
             <div class="plan-edit-fields">
                 <label>

@@ -20,14 +20,7 @@ pub fn RowView(row: Row, index: i64, context: RowContext) -> impl IntoView {
     match row {
         Row::Phase(phase) => view! { <PhaseRow phase index context/> }.into_any(),
         Row::Step(seq) => view! { <StepRow seq index context/> }.into_any(),
-        Row::Announced(n) => {
-            let step = context
-                .outline
-                .with_untracked(|it| it.announced.get(n as usize).cloned());
-            let seq = context.outline.with_untracked(|it| it.steps) + n + 1;
-            step.map(|step| view! { <ExpectedRow step seq index/> })
-                .into_any()
-        }
+        Row::Announced(n) => view! { <ExpectedRow n context/> }.into_any(),
     }
 }
 
@@ -172,22 +165,37 @@ fn Cells(step: Step, on: Memo<bool>, context: RowContext) -> impl IntoView {
     .into_any()
 }
 
-/// A step that may never come; its number is what it would be if it came next.
+/// The nth step that is announced, counted from 0, and may never come; its number is what it would be if it came next. Which one
+/// it is changes while the run goes on, and the row stays.
 #[component]
-fn ExpectedRow(step: Announced, seq: i64, index: i64) -> impl IntoView {
+fn ExpectedRow(n: i64, context: RowContext) -> impl IntoView {
+    let outline = context.outline;
+    let step = Memo::new(move |_| outline.with(|it| it.announced.get(n as usize).cloned()));
+    let seq = move || words::number(outline.with(|it| it.steps) + n + 1);
+    // The table's head is its first row.
+    let index = move || outline.with(|it| it.len() - it.announced.len() as i64) + n + 2;
+    let cells = move || step.get().map(|step| view! { <ExpectedCells step/> });
     view! {
-        <tr class="step-row is-expected" aria-rowindex=index.to_string()>
-            <td class="cell-figure">{words::number(seq)}</td>
-            <td class="cell-mark"><Glyph shape=Shape::Pending label="announced".to_owned()/></td>
-            <td class="cell-step"><div class="step-line">
-                <bdi class="step-name">{step.name}</bdi>
-                <bdi class="step-tool">{step.tool.unwrap_or_else(|| step.kind.as_str().to_owned())}</bdi>
-                {step.effect.map(|_| view! { <span class="tag tag-effect">"effect"</span> })}
-            </div></td>
-            <td></td>
-            <td></td>
-            <td></td>
+        <tr class="step-row is-expected" aria-rowindex=move || index().to_string()>
+            <td class="cell-figure">{seq}</td>
+            {cells}
         </tr>
+    }
+    .into_any()
+}
+
+#[component]
+fn ExpectedCells(step: Announced) -> impl IntoView {
+    view! {
+        <td class="cell-mark"><Glyph shape=Shape::Pending label="announced".to_owned()/></td>
+        <td class="cell-step"><div class="step-line">
+            <bdi class="step-name">{step.name}</bdi>
+            <bdi class="step-tool">{step.tool.unwrap_or_else(|| step.kind.as_str().to_owned())}</bdi>
+            {step.effect.map(|_| view! { <span class="tag tag-effect">"effect"</span> })}
+        </div></td>
+        <td></td>
+        <td></td>
+        <td></td>
     }
     .into_any()
 }

@@ -42,7 +42,8 @@ crate::domain::nouns::status::words!(EventKind {
 });
 
 impl EventKind {
-    /// It changes what is counted: a run appears, changes its status, or comes to need a person or not.
+    /// It may change what is counted: a run appears, changes its status, or comes to need a person or not. A decision may do so
+    /// without a change of status: what is acknowledged needs nobody.
     pub fn moves_run(self) -> bool {
         matches!(
             self,
@@ -51,6 +52,7 @@ impl EventKind {
                 | Self::RunFinished
                 | Self::StepWaiting
                 | Self::StepGiven
+                | Self::Decision
         )
     }
 }

@@ -172,7 +172,34 @@ pub struct PlanQuery {
     pub fork: Option<i64>,
 }
 
+impl PlanStep {
+    /// It asks the same question as this one of an older plan: an answer to that one is an answer to this one.
+    pub fn asks_like(&self, before: &Self) -> bool {
+        fn effect(step: &PlanStep) -> Option<(&str, Option<&str>, bool)> {
+            let effect = step.effect.as_ref()?;
+            Some((
+                effect.target.as_str(),
+                effect.key.as_deref(),
+                effect.unknown,
+            ))
+        }
+        let question = |step: &Self| (step.seq, step.status, step.tries, step.decision);
+        question(self) == question(before)
+            && effect(self) == effect(before)
+            && self.evidence == before.evidence
+    }
+}
+
 impl Plan {
+    /// It says the same, but for who asks for runs just now: that changes without the run.
+    pub fn reads_like(&self, other: &Self) -> bool {
+        let taker = other.taker.clone();
+        Self {
+            taker,
+            ..self.clone()
+        } == *other
+    }
+
     /// Steps that wait for an operator.
     pub fn missing(&self) -> impl Iterator<Item = &PlanStep> {
         self.steps

@@ -136,7 +136,13 @@ impl Outline {
         self.steps = self.steps.max(steps);
     }
 
-    /// The run went on: more steps, and what is known of phases by now; what was folded by hand stays so.
+    /// Steps have begun since the last phase was over: they have no row before their phase is read.
+    pub fn lacks_steps(&self) -> bool {
+        self.phases.last().is_some_and(|it| it.last < self.steps)
+    }
+
+    /// The run went on: more steps, and what is known of phases by now; what was folded by hand stays so. Steps that are known
+    /// already stay, if the newer outline was read before they began.
     pub fn grown(&self, newer: &Self) -> Self {
         let mut grown = newer.clone();
         for (index, phase) in newer.phases.iter().enumerate() {
@@ -145,6 +151,7 @@ impl Outline {
                 grown.folded[index] = self.folded[before];
             }
         }
+        grown.extend(self.steps);
         grown
     }
 }
@@ -235,5 +242,28 @@ mod tests {
         let grown = outline.grown(&newer);
         assert_eq!(grown.folded, [false, false, false]);
         assert_eq!(grown.steps, 60);
+    }
+
+    #[test]
+    fn an_outline_that_was_read_before_a_step_began_takes_no_step_away() {
+        let mut known = two_phases();
+        known.extend(48);
+        let grown = known.grown(&two_phases());
+        assert_eq!((grown.steps, grown.phases[1].last), (48, 48));
+    }
+
+    #[test]
+    fn a_step_after_the_last_milestone_has_no_row_until_its_phase_is_read() {
+        let mut over = Outline::new(19, vec![phase(1, 19, true)], vec![], None);
+        assert!(!over.lacks_steps());
+        over.extend(20);
+        assert!(over.lacks_steps());
+        let read = Outline::new(
+            20,
+            vec![phase(1, 19, true), phase(20, 20, false)],
+            vec![],
+            None,
+        );
+        assert!(!over.grown(&read).lacks_steps());
     }
 }

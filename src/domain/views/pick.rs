@@ -94,6 +94,25 @@ pub fn first_picks(plan: &Plan, choose: Option<DecisionKind>) -> Picks {
     plan.missing().filter_map(first).collect()
 }
 
+/// What was picked in the plan `before`, for the plan as it is `now`. A choice stays where its step still asks the same; what was
+/// typed stays wherever the step still waits for a decision.
+pub fn kept(before: &Plan, now: &Plan, picks: &Picks) -> Picks {
+    let mut kept = first_picks(now, None);
+    for step in now.missing() {
+        let Some(seq) = step.seq else { continue };
+        let (Some(mine), Some(picked)) = (picks.get(&seq), kept.get_mut(&seq)) else {
+            continue;
+        };
+        let same = before.missing().any(|it| step.asks_like(it));
+        let way = if same { mine.way } else { picked.way };
+        *picked = Picked {
+            way,
+            ..mine.clone()
+        };
+    }
+    kept
+}
+
 /// The order that carries out the plan, or what it lacks.
 pub fn order(plan: &Plan, picks: &Picks, reason: &str) -> Result<Decide, String> {
     if let Some(lacks) = missing(plan, picks, reason) {

@@ -18,7 +18,7 @@ pub struct Frame {
     /// Runs that were touched, as they are now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Run>,
-    /// When a run appeared or changed status.
+    /// When a run appeared, changed status or was decided about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
     /// Steps of the watched run that were touched, as they are now.

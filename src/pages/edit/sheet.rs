@@ -83,7 +83,7 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
         Deciding::new(
             move |_| {
                 draft::forget(&base.get_untracked());
-                toasts.say("Saved as a new snapshot");
+                toasts.say_at(&home, "Saved as a new snapshot");
                 navigate(&home, NavigateOptions::default());
             },
             move || read_theirs(base, theirs),

@@ -5,21 +5,23 @@ use leptos_router::{NavigateOptions, hooks::use_navigate};
 
 use super::{RunUrl, read::Read};
 use crate::{
-    api,
     components::{
         decide_sheet::{DecideSheet, said},
         dialog::Dialog,
-        notice::Refused,
+        renewed::LivePlan,
         rewind_fork::RewindForkSheet,
         toast::Toasts,
     },
     domain::{
         DecisionKind, Run, RunId,
-        rules::plan::PlanQuery,
         views::sheet::RunSheet,
         wire::protocol::{Decide, DecideAnswer},
     },
-    pages::{deciding::Deciding, resume::ResumeSheet},
+    pages::{
+        deciding::Deciding,
+        open_plan::{OpenPlan, WithPlan},
+        resume::ResumeSheet,
+    },
 };
 
 #[component]
@@ -57,8 +59,9 @@ pub fn Asked(
         read.decided.refetch();
         match &answer.decision.new_run {
             Some(fork) => {
-                toasts.say(format!("Forked: {}", fork.short()));
-                go.run(format!("/runs/{fork}"));
+                let path = format!("/runs/{fork}");
+                toasts.say_at(&path, format!("Forked: {}", fork.short()));
+                go.run(path);
             }
             None => {
                 toasts.say(said(&answer));
@@ -74,7 +77,7 @@ pub fn Asked(
                 let agent = agent.get_untracked()?;
                 view! {
                     <Dialog class="over-page" labelled="plan-title" back=back.clone()>
-                        <ResumeSheet id=id.get_value() agent choose back/>
+                        <ResumeSheet id=id.get_value() plan=read.plan agent choose back/>
                     </Dialog>
                 }
                 .into_any()
@@ -96,7 +99,7 @@ pub fn Asked(
                 }
                 view! {
                     <Dialog class="over-page" labelled="plan-title" back=back.clone()>
-                        <Branch kind id=id.get_value() step back done=Callback::new(done)/>
+                        <Branch kind id=id.get_value() plan=read.plan back done=Callback::new(done)/>
                     </Dialog>
                 }
                 .into_any()
@@ -137,34 +140,24 @@ pub fn Asked(
 fn Branch(
     kind: DecisionKind,
     id: RunId,
-    /// From before this step, or from the end of a run that has none.
-    step: Option<i64>,
+    plan: OpenPlan,
     back: String,
     done: Callback<DecideAnswer>,
 ) -> impl IntoView {
-    let query = PlanQuery {
-        rewind: step.filter(|_| kind == DecisionKind::Rewind),
-        fork: (kind == DecisionKind::Fork).then_some(step.unwrap_or(1)),
-        ..PlanQuery::default()
-    };
     let run = StoredValue::new(id);
-    let plan = Resource::new_blocking(
-        move || query.clone(),
-        move |query| api::plan::read(run.get_value(), query),
-    );
     let deciding = Deciding::new(move |answer| done.run(answer), move || plan.refetch());
     let on_decide = Callback::new(move |body| deciding.send(run.get_value(), body));
-    let body = move || {
-        Some(match plan.get()? {
-            Err(error) => view! { <Refused error/> }.into_any(),
-            Ok(answer) => view! {
-                <RewindForkSheet kind step plan=answer.value back=back.clone() busy=deciding.busy refused=deciding.refused on_decide/>
-            }
-            .into_any(),
-        })
-    };
+    // From before this step, or from the end of a run that has none.
+    let show = Callback::new(move |(step, plan): (Option<i64>, LivePlan)| {
+        view! {
+            <RewindForkSheet kind step plan back=back.clone() busy=deciding.busy refused=deciding.refused on_decide/>
+        }
+        .into_any()
+    });
     view! {
-        <Transition fallback=|| view! { <p class="loading" role="status">"Loading the plan…"</p> }>{body}</Transition>
+        <Transition fallback=|| view! { <p class="loading" role="status">"Loading the plan…"</p> }>
+            <WithPlan plan sent=deciding.sent() show/>
+        </Transition>
     }
     .into_any()
 }

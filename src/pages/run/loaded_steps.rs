@@ -10,15 +10,27 @@ use leptos::{leptos_dom::helpers::set_timeout, prelude::*, task::spawn_local};
 use crate::{
     api,
     domain::{
-        RunId, Step,
+        Run, RunId, Step,
         views::outline::{Outline, PAGE, Row, StepWindow},
     },
+    live::{Live, Throttle},
 };
 
 /// The list reads its rows when it has not scrolled for this long.
 const STILL: Duration = Duration::from_millis(60);
 /// Steps kept at most; the rest is read again when it comes into view.
 const KEPT_MAX: usize = 2_000;
+/// The outline is read again at most this often.
+const OUTLINE: Duration = Duration::from_millis(100);
+
+/// One reading of the outline at a time: an older answer never comes after a newer one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Not,
+    UnderWay,
+    /// The run went on since it was asked for.
+    Outdated,
+}
 
 #[derive(Clone, Copy)]
 pub struct LoadedSteps {
@@ -29,6 +41,9 @@ pub struct LoadedSteps {
     asked: StoredValue<HashSet<i64>>,
     /// The first row that is in view.
     at: StoredValue<i64>,
+    /// How many announced steps were open, at which version of the run, when the outline was read last.
+    known: StoredValue<Option<(i64, i64)>>,
+    reading: StoredValue<Reading>,
 }
 
 impl LoadedSteps {
@@ -40,6 +55,8 @@ impl LoadedSteps {
             steps: RwSignal::new(steps.collect()),
             asked: StoredValue::new(HashSet::new()),
             at: StoredValue::new(window.base),
+            known: StoredValue::new(None),
+            reading: StoredValue::new(Reading::Not),
         }
     }
 
@@ -114,36 +131,66 @@ impl LoadedSteps {
         });
     }
 
-    /// The run went on to this many steps.
-    pub fn grow_to(self, steps: i64, announced: i64) {
-        let same = |it: &Outline| it.steps >= steps && it.announced.len() as i64 <= announced;
-        match self.outline.try_with_untracked(same) {
-            Some(false) => {}
-            _ => return,
+    /// What reads the outline again, once for all that changed within a moment.
+    pub fn outline_again(self, live: Live) -> Throttle {
+        Throttle::after(live, OUTLINE, move || self.read_outline())
+    }
+
+    /// The run is as a frame has it; answers whether the outline must be read again. Which announced steps were met, skipped or
+    /// opened again is not known from their number: only the store knows.
+    pub fn grow_to(self, run: &Run) -> bool {
+        let now = (run.announced, run.version);
+        let known = self
+            .known
+            .try_update_value(|known| known.replace(now))
+            .flatten();
+        let grows = |it: &Outline| it.steps < run.steps;
+        if self.outline.try_with_untracked(grows) == Some(true) {
+            self.outline.update(|outline| outline.extend(run.steps));
         }
-        let fewer = self
-            .outline
-            .with_untracked(|it| it.announced.len() as i64 > announced);
-        self.outline.update(|outline| outline.extend(steps));
-        if fewer {
-            self.read_outline();
-        }
+        let expects = |it: &Outline| run.announced > 0 || !it.announced.is_empty();
+        known != Some(now) && self.outline.try_with_untracked(expects) == Some(true)
+            || self.outline.try_with_untracked(Outline::lacks_steps) == Some(true)
     }
 
     /// Reads the phases and what is announced again.
-    pub fn read_outline(self) {
-        let Some(run) = self.run.try_get_value() else {
+    fn read_outline(self) {
+        let before = self.reading.try_update_value(|it| {
+            let now = match it {
+                Reading::Not => Reading::UnderWay,
+                _ => Reading::Outdated,
+            };
+            std::mem::replace(it, now)
+        });
+        let (Some(Reading::Not), Some(run)) = (before, self.run.try_get_value()) else {
             return;
         };
         spawn_local(async move {
-            if let Ok(newer) = api::steps::window(run, None, None).await {
-                self.grow(newer.value);
+            loop {
+                match api::steps::window(run.clone(), None, None).await {
+                    Ok(newer) => self.grow(newer.value),
+                    // The next frame asks again.
+                    Err(_) => {
+                        self.known.try_set_value(None);
+                    }
+                }
+                let outdated = self.reading.try_update_value(|it| {
+                    let outdated = *it == Reading::Outdated;
+                    *it = match outdated {
+                        true => Reading::UnderWay,
+                        false => Reading::Not,
+                    };
+                    outdated
+                });
+                if outdated != Some(true) {
+                    return;
+                }
             }
         });
     }
 
     /// The run went on: takes over the newer outline and what its window holds.
-    pub fn grow(self, newer: StepWindow) {
+    fn grow(self, newer: StepWindow) {
         let grown = self
             .outline
             .try_with_untracked(|outline| outline.grown(&newer.outline));

@@ -7,7 +7,7 @@ use crate::{
     api::{self, AppError},
     components::inspector::{Extra, Tab},
     domain::{
-        AsOf, Code, Run, RunId,
+        AsOf, Code, DecisionKind, Run, RunId,
         nouns::worker::Asking,
         rules::decision::DecisionPage,
         views::{
@@ -17,7 +17,10 @@ use crate::{
         },
         wire::protocol::StepPage,
     },
-    pages::last_answer::LastAnswer,
+    pages::{
+        last_answer::LastAnswer,
+        open_plan::{Asks, OpenPlan},
+    },
 };
 
 /// Bars of the first picture, before the page knows its width.
@@ -39,6 +42,8 @@ pub struct Read {
     pub decided: Resource<Result<DecisionPage, AppError>>,
     /// The run that this one is a fork of.
     pub origin: Resource<Option<Run>>,
+    /// The plan of what is asked above the page.
+    pub plan: OpenPlan,
     /// The run as the newest frame has it, and that frame's event.
     pub newer: RwSignal<Option<(i64, Run)>>,
     /// The step that the run is at, for those who follow.
@@ -64,6 +69,7 @@ impl Read {
         let picture = Memo::new(move |_| url.with(|it| it.timeline(CELLS)));
         let tab = Memo::new(move |_| url.with(|it| it.tab));
         let looked_for = Memo::new(move |_| url.with(|it| (it.find.clone(), it.after)));
+        let asks = Memo::new(move |_| url.with(|it| asked(id.get(), it, newest)));
         let one = Resource::new_blocking(
             move || (id.get(), selected.get()),
             move |(id, seq)| async move {
@@ -138,6 +144,7 @@ impl Read {
                 },
             ),
             one,
+            plan: OpenPlan::new(asks, move |id| shown.step(id)),
             newer: RwSignal::new(None),
             newest,
             shown,
@@ -164,6 +171,7 @@ impl Read {
         self.asked.with_untracked(|_| ());
         self.decided.with_untracked(|_| ());
         self.origin.with_untracked(|_| ());
+        self.plan.wait_for();
     }
 
     pub fn sheet_or_error(self, id: &str) -> Option<Result<RunSheet, AppError>> {
@@ -222,6 +230,23 @@ impl Read {
     pub fn extra(self) -> Signal<Option<Result<Extra, AppError>>> {
         Signal::derive(move || self.beside.get())
     }
+}
+
+/// The plan that is asked for above the page. Who follows the run keeps the step that it was at by then.
+fn asked(run: String, url: &RunUrl, newest: RwSignal<Option<i64>>) -> Option<Asks> {
+    let plans = |kind: &DecisionKind| {
+        matches!(
+            kind,
+            DecisionKind::Resume | DecisionKind::Rewind | DecisionKind::Fork
+        )
+    };
+    let kind = url.ask.filter(plans)?;
+    let step = match (kind, url.follow) {
+        (DecisionKind::Resume, _) => None,
+        (_, true) => newest.get_untracked(),
+        (_, false) => url.step,
+    };
+    Some(Asks { run, kind, step })
 }
 
 /// What a tab of the inspector shows beside the step itself.

@@ -155,18 +155,19 @@ pub fn beside(
     })
 }
 
-/// The run went on: rows are patched from frames, and a new phase is read.
+/// The run went on: rows are patched from frames, and what no frame carries is read: a new phase, which announced steps are open.
 fn keep_growing(loaded: LoadedSteps, id: &RunId) {
     let id = id.clone();
-    expect_context::<Live>().listen(move |message| {
+    let live = expect_context::<Live>();
+    let outline = loaded.outline_again(live);
+    live.listen(move |message| {
         let Message::Frame(frame) = message else {
             return;
         };
-        if let Some(run) = frame.runs.iter().find(|run| run.id == id) {
-            loaded.grow_to(run.steps, run.announced);
-        }
-        if frame.steps.iter().any(|step| step.kind == Kind::Milestone) {
-            loaded.read_outline();
+        let run = frame.runs.iter().find(|run| run.id == id);
+        let differs = run.is_some_and(|run| loaded.grow_to(run));
+        if differs || frame.steps.iter().any(|step| step.kind == Kind::Milestone) {
+            outline.ask();
         }
         loaded.patch(frame.steps.clone());
     });

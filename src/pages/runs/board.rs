@@ -1,18 +1,24 @@
 //! The runs on the screen, kept current: frames carry the runs that moved, and the board patches their rows in place.
 //! Runs that are not on the screen are only announced.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use leptos::{prelude::*, task::spawn_local};
 
+use super::causes::Causes;
 use crate::{
     api,
-    domain::{AsOf, Run, RunId, RunQuery, Time},
+    domain::{AsOf, Run, RunId, RunQuery, Time, rules::needs::Cause},
     live::{Live, Message, Throttle},
 };
 
 /// Runs announced above one section at most.
 const FRESH_MAX: usize = 1_000;
+/// Causes that are shown are read again at most this often.
+const CAUSES: Duration = Duration::from_millis(500);
 
 /// The list of all runs leaves out what stands above it: what needs a person.
 pub fn belongs_in_list(query: &RunQuery, run: &Run) -> bool {
@@ -38,6 +44,7 @@ type Rows = HashMap<(BoardSection, RunId), Row>;
 pub struct Board {
     query: Signal<RunQuery>,
     rows: StoredValue<Rows>,
+    causes: Causes,
     fresh: RwSignal<HashSet<(BoardSection, RunId)>>,
     /// The age of the last run on the list's first page: an older run belongs further down and is not announced.
     oldest: StoredValue<Option<Time>>,
@@ -48,14 +55,21 @@ impl Board {
         let board = Self {
             query,
             rows: StoredValue::new(HashMap::new()),
+            causes: Causes::new(),
             fresh: RwSignal::new(HashSet::new()),
             oldest: StoredValue::new(None),
         };
         let again = Throttle::patiently(live, move || spawn_local(board.read_again()));
+        let causes = Throttle::after(live, CAUSES, move || {
+            spawn_local(board.causes.read_again());
+        });
         live.listen(move |message| match message {
             Message::Frame(frame) => {
                 for run in &frame.runs {
                     board.settle(frame.event, run);
+                }
+                if frame.counts.is_some() && !board.causes.is_empty() {
+                    causes.ask();
                 }
             }
             Message::ReadAgain => again.ask(),
@@ -77,6 +91,11 @@ impl Board {
             });
         });
         run.into()
+    }
+
+    /// A line for `cause` that follows it until the calling view is gone.
+    pub fn cause(self, cause: Cause) -> Signal<Cause> {
+        self.causes.line(cause)
     }
 
     /// How many runs would come up at `place` if it were read again.
@@ -106,7 +125,7 @@ impl Board {
     fn settle(self, event: i64, run: &Run) {
         let query = self.query.get_untracked();
         let belongs = |place| match place {
-            BoardSection::NeedsYou => run.needs_you(),
+            BoardSection::NeedsYou => run.needs_you() && !self.causes.hold(run),
             BoardSection::List => {
                 let below = self
                     .oldest
@@ -171,6 +190,7 @@ impl Board {
         if let Ok(AsOf { event, value }) = api::runs::needs_you(false).await {
             self.settle_all(event, &value.runs);
         }
+        self.causes.read_again().await;
     }
 
     fn settle_all(self, event: i64, runs: &[Run]) {

@@ -99,7 +99,7 @@ pub struct Missed {
     head: i64,
     crowd: u32,
     frames: Frames,
-    /// A run appeared or changed its status.
+    /// What is counted may have changed.
     pub moved: bool,
 }
 

@@ -35,7 +35,7 @@ impl Touched {
         self.runs.is_empty()
     }
 
-    /// A run appeared or changed its status.
+    /// What is counted may have changed.
     pub fn moved(&self) -> bool {
         self.moved
     }
@@ -47,5 +47,31 @@ impl Touched {
     /// The steps of a run that was touched.
     pub fn steps(&self, run: &RunId) -> Option<&BTreeSet<i64>> {
         self.runs.get(run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Time;
+    use serde_json::json;
+
+    fn moves(kind: EventKind) -> bool {
+        let mut touched = Touched::default();
+        touched.add(&Event {
+            id: 1,
+            run: "r".parse().unwrap(),
+            seq: None,
+            kind,
+            at: Time(0),
+            data: json!({"kind": "acknowledge"}),
+        });
+        touched.moved()
+    }
+
+    #[test]
+    fn runs_are_counted_again_when_one_is_acknowledged() {
+        assert!(moves(EventKind::Decision));
+        assert!(!moves(EventKind::StepProgress));
     }
 }

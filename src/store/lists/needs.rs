@@ -9,7 +9,7 @@ use super::super::{
     sound,
 };
 use crate::domain::{
-    AgentError, Outcome, Problem, Run, RunId, RunStatus, StepStatus,
+    AgentError, Outcome, Problem, Run, RunId, RunStatus, StepStatus, Time,
     rules::needs::{About, Alike, Cause, EndedBy, GROUP_MIN, Matter, NeedsYou, Urgency},
     views::counts::COUNT_MAX,
 };
@@ -70,6 +70,21 @@ impl Store {
             let mut conn = self.engine.read().await?;
             let size = conn.fetch_one(SIZE, params![alike.id(), COUNT_MAX]).await?;
             Ok(size.map(|mut row| row.int()).transpose()?.unwrap_or(0))
+        };
+        read.await.map_err(Error::problem)
+    }
+
+    /// These causes as they are now, for lines that are shown already: of one that is over no run is left.
+    pub async fn some_causes(&self, alikes: Vec<Alike>) -> Result<Vec<Cause>, Problem> {
+        let read = async {
+            let mut conn = self.engine.read().await?;
+            let mut causes = Vec::new();
+            for alike in alikes.into_iter().take(CAUSES_SHOWN) {
+                let together = Together::of(&mut *conn, &alike.id()).await?;
+                causes.push(together.stopped(alike));
+            }
+            say_how(&mut *conn, &mut causes).await?;
+            Ok(causes)
         };
         read.await.map_err(Error::problem)
     }
@@ -184,6 +199,53 @@ async fn ended_by(
     Ok(lease.map_or(EndedBy::Unknown, EndedBy::Lease))
 }
 
+/// What is told of all runs of one cause together.
+struct Together {
+    runs: i64,
+    newest: Time,
+    cost_usd: Option<f64>,
+}
+
+impl Together {
+    async fn of(conn: &mut dyn Connection, cause: &str) -> Result<Self, Error> {
+        let size = conn.fetch_one(SIZE, params![cause, COUNT_MAX]).await?;
+        let Some(mut size) = size else {
+            return Ok(Self {
+                runs: 0,
+                newest: Time::default(),
+                cost_usd: None,
+            });
+        };
+        let (runs, priced, cost_usd) = (size.int()?, size.int()?, size.opt_real()?);
+        Ok(Self {
+            runs,
+            newest: size.opt_time()?.unwrap_or_default(),
+            cost_usd: cost_usd.filter(|_| priced == runs && runs < COUNT_MAX),
+        })
+    }
+
+    fn stopped(self, alike: Alike) -> Cause {
+        Cause {
+            alike,
+            runs: self.runs,
+            newest: self.newest,
+            cost_usd: self.cost_usd,
+            lease_end: None,
+        }
+    }
+}
+
+/// Says how the leases of runs that crashed ended.
+async fn say_how(conn: &mut dyn Connection, causes: &mut [Cause]) -> Result<(), Error> {
+    for cause in causes {
+        if cause.alike.status == RunStatus::Crashed && cause.alike.error.is_none() {
+            let id = cause.alike.id();
+            cause.lease_end = ended_leases::of_cause(conn, &id, cause.runs).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Causes of several runs: effects unknown first, then the largest.
 async fn causes(conn: &mut dyn Connection) -> Result<Vec<Cause>, Error> {
     let mut causes = Vec::new();
@@ -194,34 +256,18 @@ async fn causes(conn: &mut dyn Connection) -> Result<Vec<Cause>, Error> {
         // A damaged cause gives no next key to go on from: runs of later causes are shown one by one.
         let Ok(cause) = row.text() else { break };
         last = cause;
-        let size = conn
-            .fetch_one(SIZE, params![last.as_str(), COUNT_MAX])
-            .await?;
-        let Some(mut size) = size else { continue };
-        let (runs, priced, cost_usd) = (size.int()?, size.int()?, size.opt_real()?);
-        let newest = size.opt_time()?.unwrap_or_default();
-        if runs < GROUP_MIN {
+        let together = Together::of(conn, &last).await?;
+        if together.runs < GROUP_MIN {
             continue;
         }
         let one = RunRow::listed(conn.fetch(ONE, params![last.as_str()]).await?)?;
         if let Some(alike) = one.first().and_then(|run| Alike::of(&run.to_run())) {
-            causes.push(Cause {
-                alike,
-                runs,
-                newest,
-                cost_usd: cost_usd.filter(|_| priced == runs && runs < COUNT_MAX),
-                lease_end: None,
-            });
+            causes.push(together.stopped(alike));
         }
     }
     causes.sort_by_key(|cause| (Urgency::of_cause(cause), -cause.runs));
     causes.truncate(CAUSES_SHOWN);
-    for cause in &mut causes {
-        if cause.alike.status == RunStatus::Crashed && cause.alike.error.is_none() {
-            let id = cause.alike.id();
-            cause.lease_end = ended_leases::of_cause(conn, &id, cause.runs).await?;
-        }
-    }
+    say_how(conn, &mut causes).await?;
     Ok(causes)
 }
 

@@ -2,6 +2,7 @@ use super::*;
 use crate::domain::{
     nouns::{run::Run, sample, step::Effect},
     rules::plan::facts::StepFacts,
+    views::pick::{self, Picked, Picks, Way},
 };
 
 fn step(seq: i64, status: StepStatus) -> StepFacts {
@@ -211,4 +212,63 @@ fn a_plan_after_a_rewind_does_not_say_that_nothing_happens_again() {
         both.executed_again(),
         "1 recorded step is executed; 1 effect that is not undone may happen again"
     );
+}
+
+#[test]
+fn a_plan_reads_the_same_until_its_run_moves() {
+    let run = crashed();
+    let before = made(&run, &[step(47, StepStatus::Crashed)], 500);
+    let mut asked = before.clone();
+    asked.taker.workers += 1;
+    assert!(before.reads_like(&asked), "a worker asks for runs");
+    let moved = Run {
+        version: run.version + 1,
+        ..run.clone()
+    };
+    let moved = made(&moved, &[step(47, StepStatus::Crashed)], 500);
+    assert!(!before.reads_like(&moved));
+    let over = made(&run, &[step(47, StepStatus::Crashed)], 2_000);
+    assert!(!before.reads_like(&over), "the provider forgot the key");
+}
+
+#[test]
+fn a_step_that_was_tried_again_asks_anew() {
+    let run = crashed();
+    let asks = |facts: StepFacts| made(&run, &[facts], 500).steps[0].clone();
+    let before = asks(step(47, StepStatus::Crashed));
+    assert!(asks(step(47, StepStatus::Crashed)).asks_like(&before));
+    let again = StepFacts {
+        tries: 2,
+        ..step(47, StepStatus::Crashed)
+    };
+    assert!(!asks(again).asks_like(&before));
+    let known = StepFacts {
+        unknown: false,
+        ..step(47, StepStatus::Crashed)
+    };
+    assert!(!asks(known).asks_like(&before));
+}
+
+#[test]
+fn a_choice_stays_where_its_step_asks_the_same_and_typed_text_wherever_a_step_waits() {
+    let run = crashed();
+    let other = || step(48, StepStatus::Crashed);
+    let before = made(&run, &[step(47, StepStatus::Crashed), other()], 500);
+    let mine = Picked {
+        way: Some(Way::NewKey),
+        path: "/note".into(),
+        value: "1".into(),
+        ..Picked::default()
+    };
+    let picks = Picks::from([(47, mine.clone()), (48, mine.clone())]);
+    let again = StepFacts {
+        tries: 2,
+        ..step(47, StepStatus::Crashed)
+    };
+    let kept = pick::kept(&before, &made(&run, &[again, other()], 500), &picks);
+    assert_eq!(kept[&48], mine);
+    let typed = Picked { way: None, ..mine };
+    assert_eq!(kept[&47], typed, "it was tried again since");
+    let kept = pick::kept(&before, &made(&run, &[other()], 500), &picks);
+    assert_eq!(kept.len(), 1, "47 waits no more");
 }
