@@ -57,6 +57,7 @@ pub fn PlanView(
     let kept = StoredValue::new(plan.clone());
     let lacks =
         Memo::new(move |_| kept.with_value(|plan| missing(plan, &picks.get(), &reason.get())));
+    let changes = Memo::new(move |_| kept.with_value(|plan| pick::changes(plan, &picks.get())));
     let form = NodeRef::<html::Form>::new();
     let send = move || {
         let made = kept.with_value(|plan| {
@@ -91,7 +92,7 @@ pub fn PlanView(
             {plan.refused.clone().map(|why| view! {
                 <div class="refused"><p><b>"It cannot be resumed now: "</b><bdi>{why}</bdi>"."</p></div>
             })}
-            <Figures plan=plan.clone()/>
+            <Figures plan=plan.clone() changes/>
             <Rows plan=plan.clone() picks elsewhere=elsewhere.clone() stands open/>
             <footer class="plan-foot">
                 {open.then(|| view! {
@@ -101,6 +102,9 @@ pub fn PlanView(
                             prop:value=move || reason.get() on:input=move |event| reason.set(event_target_value(&event))/>
                     </label>
                     <p class="dim missing" role="status">{move || lacks.get()}</p>
+                    {move || (!changes.with(Vec::is_empty)).then(|| view! {
+                        <p class="plan-changes">"Resuming also changes the state: "<bdi class="mono">{changes.get().join("; ")}</bdi></p>
+                    })}
                 })}
                 {(!may).then(|| view! { <p class="dim">{words::VIEW_ONLY}</p> })}
                 <a class="button" href=elsewhere.back>"Back"</a>
