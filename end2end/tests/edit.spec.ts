@@ -212,6 +212,34 @@ test("where two operators changed the same value, both are shown, and theirs sta
   consoleErrors.length = 0; // Chromium reports a refusal as an error
 });
 
+test("an item of a list is edited where it stands after a colleague put another before it", async ({
+  admin,
+  agent,
+  server,
+  browser,
+  consoleErrors,
+}) => {
+  const line = (id: string, amount: number) => ({ id, amount, currency: "EUR" });
+  const id = await agent.create({ agent: "bookkeeper", title: "Lines", state: { lines: [line("a", 1), line("b", 2)] }, on_crash: "hold" });
+  const run = await agent.lease(id);
+  await agent.begin(run, { key: "a", name: "count" });
+  await agent.die(run);
+  await admin.goto(`${server.url}/runs/${id}/edit?path=/lines/0`);
+  await expectLive(admin);
+  const ben = await person(browser, server, "ben");
+  await saveOne(ben, server.url, id, "/lines", JSON.stringify([line("new", 9), line("a", 1), line("b", 2)]));
+  await writeJson(admin, "Value at /lines/0 as JSON", JSON.stringify(line("a", 100)));
+  await admin.getByLabel("Reason").fill("second");
+  await save(admin).click();
+  await rebase(admin).click();
+  await expect(admin.getByRole("heading", { level: 1 })).toHaveText("Edit /lines/1");
+  await save(admin).click();
+  await expect(admin).toHaveURL(new RegExp(`/runs/${id}$`));
+  expect((await stateOf(agent, id)).state.lines).toEqual([line("new", 9), line("a", 100), line("b", 2)]);
+  await ben.context().close();
+  consoleErrors.length = 0; // Chromium reports a refusal as an error
+});
+
 test("a draft from before a colleague's change does not undo it", async ({ admin, agent, server, browser }) => {
   const id = await heldRun(agent);
   await admin.goto(`${server.url}/runs/${id}/edit`);
