@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 
 import type { Agent } from "../support/agent.ts";
 import { statusOf } from "../support/crash.ts";
-import { expect, expectLive, test } from "../support/test.ts";
+import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
 
 const list = (page: Page) => page.getByRole("table", { name: "Runs", exact: true });
 
@@ -41,6 +41,29 @@ test("only runs that would come up are announced", async ({ admin, agent }) => {
   await agent.begin(shown, { name: "heard_of" });
   await expect(list(admin).getByRole("row", { name: "Backfill 60" })).toContainText("heard_of");
   await expect(announced).toHaveCount(0);
+});
+
+test("the box above the list says how many of its rows are selected", async ({ admin, agent, server }) => {
+  await oneCause(agent, 3);
+  await admin.goto(`${server.url}/?status=crashed`);
+  await expectLive(admin);
+  const all = list(admin).getByRole("columnheader").getByRole("checkbox");
+  const drawn = () => all.evaluate((it: HTMLInputElement) => (it.indeterminate ? "some" : it.checked ? "all" : "none"));
+  await expect(all).toHaveAccessibleName("Select all runs shown");
+  for (const n of [1, 2]) await list(admin).getByRole("checkbox", { name: `Select Ticket ${n}` }).click();
+  await expect(all).toHaveAccessibleName("2 of 3 selected");
+  await expect(all).toHaveAttribute("aria-checked", "mixed");
+  await expect.poll(drawn).toBe("some");
+  await expectAccessible(admin);
+  await list(admin).getByRole("checkbox", { name: "Select Ticket 3" }).click();
+  await expect(all).toHaveAccessibleName("3 of 3 selected");
+  await expect(all).not.toHaveAttribute("aria-checked");
+  await expect.poll(drawn).toBe("all");
+  await list(admin).getByRole("checkbox", { name: "Select Ticket 3" }).click();
+  await expect.poll(drawn).toBe("some");
+  await all.click();
+  await expect(all).toHaveAccessibleName("Select all runs shown");
+  await expect.poll(drawn, { message: "a click on a part of them selects none" }).toBe("none");
 });
 
 test("an order whose answer got lost is not refused: the page asks again and says what happened", async ({ admin, agent, server, consoleErrors }) => {

@@ -4,6 +4,7 @@ import type { Page } from "@playwright/test";
 
 import type { Agent } from "../support/agent.ts";
 import { writeJson } from "../support/editor.ts";
+import { person } from "../support/people.ts";
 import { expect, expectAccessible, expectLive, test } from "../support/test.ts";
 import { viewer } from "../support/viewer.ts";
 
@@ -131,30 +132,132 @@ test("a draft survives a reload, and can be thrown away", async ({ admin, agent,
   await expect(editor(admin)).toContainText("as it was");
 });
 
-test("an edit based on an old version is refused with both sides shown", async ({ admin, agent, server, consoleErrors }) => {
+/** Saves one value of the state in a page of this person's own. */
+async function saveOne(page: Page, url: string, id: string, path: string, text: string): Promise<void> {
+  await page.goto(`${url}/runs/${id}/edit?path=${path}`);
+  await expectLive(page);
+  await writeJson(page, `Value at ${path} as JSON`, text);
+  await page.getByLabel("Reason").fill("first");
+  await save(page).click();
+  await expect(page).toHaveURL(new RegExp(`/runs/${id}$`));
+}
+
+const sides = (page: Page) => page.getByRole("region", { name: "Both sides" });
+const rebase = (page: Page) => sides(page).getByRole("button", { name: "Base my edit on the state as it is now" });
+
+test("an edit based on an old version is refused, and made again on the state as it is now it keeps both changes", async ({
+  admin,
+  agent,
+  server,
+  browser,
+  consoleErrors,
+}) => {
   const id = await heldRun(agent);
   await admin.goto(`${server.url}/runs/${id}/edit`);
   await expectLive(admin);
-  const other = await admin.context().newPage();
-  await other.goto(`${server.url}/runs/${id}/edit?path=/total`);
-  await expectLive(other);
-  await writeJson(other, "Value at /total as JSON", "100");
-  await other.getByLabel("Reason").fill("first");
-  await save(other).click();
-  await expect(other).toHaveURL(new RegExp(`/runs/${id}$`));
+  const ben = await person(browser, server, "ben");
+  await saveOne(ben, server.url, id, "/total", "100");
   await type(admin, '{ "note": "second", "total": 8 }');
   await admin.getByLabel("Reason").fill("second");
   await save(admin).click();
-  await expect(admin.getByRole("alert")).toContainText("Already decided by admin");
-  const sides = admin.getByRole("region", { name: "Both sides" });
-  await expect(sides).toContainText("8 → 100");
-  await expect(sides).toContainText("second");
+  await expect(admin.getByRole("alert")).toContainText("Already decided by ben");
+  await expect(sides(admin)).toContainText("8 → 100");
+  await expect(sides(admin)).toContainText("second");
+  await expect(sides(admin)).toContainText("No place was changed by both");
+  await expect(save(admin), "nothing is sent on the old state").toBeDisabled();
   expect((await stateOf(agent, id)).state.total).toBe(100);
-  await sides.getByRole("button", { name: "Base my edit on the state as it is now" }).click();
+  await rebase(admin).click();
+  await expect(sides(admin)).toHaveCount(0);
+  const changes = admin.locator(".edit-side .changes");
+  await expect(changes.getByRole("listitem"), "the preview has my change alone").toHaveCount(1);
+  await expect(changes).toContainText("/note");
   await save(admin).click();
   await expect(admin).toHaveURL(new RegExp(`/runs/${id}$`));
-  expect((await stateOf(agent, id)).state).toEqual({ note: "second", total: 8 });
+  expect((await stateOf(agent, id)).state, "ben's change is not undone").toEqual({ note: "second", total: 100 });
+  await ben.context().close();
   consoleErrors.length = 0; // Chromium reports a refusal as an error
+});
+
+test("where two operators changed the same value, both are shown, and theirs stays unless mine is chosen", async ({
+  admin,
+  agent,
+  server,
+  browser,
+  consoleErrors,
+}) => {
+  const id = await heldRun(agent);
+  await admin.goto(`${server.url}/runs/${id}/edit`);
+  await expectLive(admin);
+  const ben = await person(browser, server, "ben");
+  await saveOne(ben, server.url, id, "/total", "100");
+  await saveOne(ben, server.url, id, "/note", '"by ben"');
+  await type(admin, '{ "note": "by ana", "total": 9 }');
+  await admin.getByLabel("Reason").fill("second");
+  await save(admin).click();
+  await expect(sides(admin)).toContainText("You and they both changed 2 places.");
+  const place = (path: string) => sides(admin).getByRole("group", { name: path });
+  await expect(place("/note").getByRole("radio", { name: 'Keep theirs: "by ben"' })).toBeChecked();
+  await expect(place("/total").getByRole("radio", { name: "Keep theirs: 100" })).toBeChecked();
+  await expectAccessible(admin);
+  await place("/total").getByRole("radio", { name: "Use mine: 9" }).check();
+  await rebase(admin).click();
+  await expect(editor(admin)).toContainText("by ben");
+  const changes = admin.locator(".edit-side .changes");
+  await expect(changes).toContainText("100 → 9");
+  await expect(changes.getByRole("listitem")).toHaveCount(1);
+  await save(admin).click();
+  await expect(admin).toHaveURL(new RegExp(`/runs/${id}$`));
+  expect((await stateOf(agent, id)).state).toEqual({ note: "by ben", total: 9 });
+  await ben.context().close();
+  consoleErrors.length = 0; // Chromium reports a refusal as an error
+});
+
+test("an item of a list is edited where it stands after a colleague put another before it", async ({
+  admin,
+  agent,
+  server,
+  browser,
+  consoleErrors,
+}) => {
+  const line = (id: string, amount: number) => ({ id, amount, currency: "EUR" });
+  const id = await agent.create({ agent: "bookkeeper", title: "Lines", state: { lines: [line("a", 1), line("b", 2)] }, on_crash: "hold" });
+  const run = await agent.lease(id);
+  await agent.begin(run, { key: "a", name: "count" });
+  await agent.die(run);
+  await admin.goto(`${server.url}/runs/${id}/edit?path=/lines/0`);
+  await expectLive(admin);
+  const ben = await person(browser, server, "ben");
+  await saveOne(ben, server.url, id, "/lines", JSON.stringify([line("new", 9), line("a", 1), line("b", 2)]));
+  await writeJson(admin, "Value at /lines/0 as JSON", JSON.stringify(line("a", 100)));
+  await admin.getByLabel("Reason").fill("second");
+  await save(admin).click();
+  await rebase(admin).click();
+  await expect(admin.getByRole("heading", { level: 1 })).toHaveText("Edit /lines/1");
+  await save(admin).click();
+  await expect(admin).toHaveURL(new RegExp(`/runs/${id}$`));
+  expect((await stateOf(agent, id)).state.lines).toEqual([line("new", 9), line("a", 100), line("b", 2)]);
+  await ben.context().close();
+  consoleErrors.length = 0; // Chromium reports a refusal as an error
+});
+
+test("a draft from before a colleague's change does not undo it", async ({ admin, agent, server, browser }) => {
+  const id = await heldRun(agent);
+  await admin.goto(`${server.url}/runs/${id}/edit`);
+  await expectLive(admin);
+  await type(admin, '{ "note": "half typed", "total": 8 }');
+  await expect(admin.locator(".changes")).toContainText("half typed");
+  const ben = await person(browser, server, "ben");
+  await saveOne(ben, server.url, id, "/total", "100");
+  await admin.reload();
+  await expectLive(admin);
+  await expect(admin.getByText("the state has changed since")).toBeVisible();
+  await expect(sides(admin)).toContainText("8 → 100");
+  await rebase(admin).click();
+  await admin.getByLabel("Reason").fill("second");
+  await save(admin).click();
+  await expect(admin).toHaveURL(new RegExp(`/runs/${id}$`));
+  expect((await stateOf(agent, id)).state).toEqual({ note: "half typed", total: 100 });
+  await ben.context().close();
 });
 
 test("without WASM it is a plain field in a form", async ({ admin, agent, server, browser }) => {

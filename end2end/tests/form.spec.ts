@@ -165,6 +165,34 @@ test("the first error is in view, has the focus, and is said at its field", asyn
   expect((await stepOf(agent, id)).status).toBe("waiting");
 });
 
+test("a box that nobody touched is left out of the answer", async ({ admin, agent, server }) => {
+  const schema = {
+    type: "object",
+    required: ["cents"],
+    properties: {
+      cents: { type: "integer", title: "Amount in cents" },
+      notify: { type: "boolean", title: "Tell the customer" },
+      refund: { type: "boolean", title: "Refund", default: true },
+    },
+  };
+  for (const touched of [false, true]) {
+    const id = await ask(agent, touched ? "And now?" : "How much?", schema);
+    await admin.goto(`${server.url}/runs/${id}`);
+    await expectLive(admin);
+    const form = admin.locator("form.answer");
+    await form.getByLabel("Amount in cents").fill("120");
+    if (touched) {
+      await form.getByLabel("Tell the customer").check();
+      await form.getByLabel("Tell the customer").uncheck();
+    }
+    await form.getByLabel("Reason").fill("policy");
+    await form.getByRole("button", { name: "Send answer" }).click();
+    await expect.poll(async () => (await stepOf(agent, id)).status).not.toBe("waiting");
+    const said = touched ? { notify: false } : {};
+    expect((await stepOf(agent, id)).result).toEqual({ cents: 120, refund: true, ...said });
+  }
+});
+
 test("what the server says against an answer stands at its field", async ({ admin, agent, server, consoleErrors }) => {
   const schema = {
     type: "object",

@@ -161,6 +161,75 @@ test("one value changed in the plan: one order retries the step and changes the 
   expect(state.note).toBe("edited in the plan");
 });
 
+test("what a plan will change of the state is said while its fields are folded away, and can be cleared", async ({ admin, agent, server }) => {
+  const id = await crashedRun(agent);
+  await openPlan(admin, server, id);
+  await plan(admin).getByRole("radio", { name: /^Retry with the same key/ }).check();
+  await plan(admin).getByLabel("Reason").fill("looked at Stripe");
+  const part = plan(admin).getByText("Change one value of the state");
+  await part.click();
+  await plan(admin).getByLabel("Path").fill("/note");
+  await plan(admin).getByLabel("Path").press("Tab");
+  await expect(plan(admin).getByText(/^Now: /)).toBeVisible();
+  await expect(part, "the value that stands there is no change").toContainText("/note is unchanged, nothing is sent");
+  await expect(plan(admin)).not.toContainText("also changes the state");
+  await plan(admin).getByLabel("New value (JSON)").fill('"hello"');
+  await part.click();
+  await expect(plan(admin).getByLabel("Path")).toBeHidden();
+  await expect(part).toContainText('/note → "hello"');
+  await expect(plan(admin)).toContainText("1 value of the state is changed");
+  await expect(plan(admin)).toContainText('Resuming also changes the state: /note → "hello"');
+  await expectAccessible(admin);
+  await plan(admin).getByRole("button", { name: "Clear the change of the state" }).click();
+  await expect(part).toHaveText("Change one value of the state");
+  await expect(part, "the focus is not lost").toBeFocused();
+  await expect(plan(admin)).not.toContainText("also changes the state");
+  const { run: before } = await agent.get<{ run: { snapshot: number } }>(`/runs/${id}`);
+  await plan(admin).getByRole("button", { name: "Resume run" }).click();
+  await expect(plan(admin)).toHaveCount(0);
+  const { run } = await agent.get<{ run: { snapshot: number } }>(`/runs/${id}`);
+  expect(run.snapshot, "what was cleared is not sent").toBe(before.snapshot);
+});
+
+test("a path whose value was left as it is changes nothing", async ({ admin, agent, server }) => {
+  const id = await crashedRun(agent);
+  const { run: before } = await agent.get<{ run: { snapshot: number } }>(`/runs/${id}`);
+  await openPlan(admin, server, id);
+  await plan(admin).getByRole("radio", { name: /^Retry with the same key/ }).check();
+  await plan(admin).getByText("Change one value of the state").click();
+  await plan(admin).getByLabel("Path").fill("/note");
+  await plan(admin).getByLabel("Path").press("Tab");
+  await expect(plan(admin).getByText(/^Now: /)).toBeVisible();
+  await plan(admin).getByLabel("Reason").fill("looked at Stripe");
+  await plan(admin).getByRole("button", { name: "Resume run" }).click();
+  await expect(plan(admin)).toHaveCount(0);
+  const { run } = await agent.get<{ run: { snapshot: number } }>(`/runs/${id}`);
+  expect(run.snapshot, "no edit is recorded").toBe(before.snapshot);
+});
+
+test("the field of a result stands under the choice that takes it, only while that is chosen", async ({ admin, agent, server }) => {
+  const id = await crashedRun(agent);
+  await openPlan(admin, server, id);
+  const result = plan(admin).getByLabel(/^Result \(JSON\)/);
+  const radio = (name: RegExp) => plan(admin).getByRole("radio", { name });
+  await expect(result).toHaveCount(0);
+  for (const [way, next] of [
+    [/^I checked: it happened/, /^I checked: it did not happen/],
+    [/^Skip it/, undefined],
+  ] as const) {
+    await radio(way).check();
+    await expect(result, "the mouse that chose leads into it").toBeFocused();
+    const [above, field] = [(await radio(way).boundingBox())!, (await result.boundingBox())!];
+    expect(field.y, "below its choice").toBeGreaterThan(above.y);
+    if (next) expect((await radio(next).boundingBox())!.y, "above the next one").toBeGreaterThan(field.y);
+    await radio(way).focus();
+    await admin.keyboard.press("Tab");
+    await expect(result, "Tab goes on to it").toBeFocused();
+  }
+  await radio(/^Retry with the same key/).check();
+  await expect(result).toHaveCount(0);
+});
+
 test("rewound: each effect left behind is named, and only what was accepted happens again", async ({ admin, agent, server }) => {
   const crash = await killedAgent(server, agent);
   await admin.goto(`${server.url}/runs/${crash.id}?step=46&ask=rewind`);
@@ -306,7 +375,8 @@ test("without WASM the plan is a form", async ({ admin, agent, server, browser }
   const plain = await context.newPage();
   await plain.goto(`${server.url}/runs/${id}/resume`);
   await plain.getByRole("radio", { name: /^I checked: it happened/ }).check();
-  await plain.getByLabel(/^Result \(JSON\)/).fill('{"id": "ch_1"}');
+  // Each way that takes a result has its own field here; the first is that of "it happened".
+  await plain.getByLabel(/^Result \(JSON\)/).first().fill('{"id": "ch_1"}');
   await plain.getByRole("button", { name: "Resume run" }).click();
   await expect(plain.getByText("a reason is missing")).toBeVisible();
   await plain.goBack();

@@ -69,6 +69,7 @@ pub fn PlanView(
     let ready = RwSignal::new(false);
     Effect::new(move || ready.set(true));
     let lacks = Memo::new(move |_| now.with(|plan| missing(plan, &picks.get(), &reason.get())));
+    let changes = Memo::new(move |_| now.with(|plan| pick::changes(plan, &picks.get())));
     let form = NodeRef::<html::Form>::new();
     let send = move || {
         let made = now.with_untracked(|plan| {
@@ -117,7 +118,7 @@ pub fn PlanView(
             {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
             <Renewed plan refused/>
             {why}
-            {move || view! { <Figures plan=now.get()/> }}
+            {move || view! { <Figures plan=now.get() changes/> }}
             {rows}
             <footer class="plan-foot">
                 {move || open.get().then(|| view! {
@@ -127,6 +128,9 @@ pub fn PlanView(
                             prop:value=move || reason.get() on:input=move |event| reason.set(event_target_value(&event))/>
                     </label>
                     <p class="dim missing" role="status">{move || lacks.get()}</p>
+                    {move || (!changes.with(Vec::is_empty)).then(|| view! {
+                        <p class="plan-changes">"Resuming also changes the state: "<bdi class="mono">{changes.get().join("; ")}</bdi></p>
+                    })}
                 })}
                 {(!may).then(|| view! { <p class="dim">{words::VIEW_ONLY}</p> })}
                 <a class="button" href=back>"Back"</a>

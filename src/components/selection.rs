@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use leptos::{ev, html, prelude::*, wasm_bindgen::JsCast as _, web_sys};
 
 use super::{browser::OrSay as _, focus, keyboard::Keys, run_row::title};
-use crate::domain::{Run, RunId, RunStatus};
+use crate::domain::{Run, RunId, RunStatus, views::words};
 
 /// As many as may be decided about at once.
 pub const PICKED_MAX: usize = 1_000;
@@ -36,7 +36,7 @@ impl Picked {
 pub struct Selection {
     picked: RwSignal<BTreeMap<RunId, Picked>>,
     /// The rows on the screen that can be picked.
-    shown: StoredValue<BTreeMap<RunId, Signal<Run>>>,
+    shown: RwSignal<BTreeMap<RunId, Signal<Run>>>,
     /// Where a range begins.
     anchor: StoredValue<Option<RunId>>,
     /// Boxes do nothing before the page is alive.
@@ -48,7 +48,7 @@ impl Selection {
     pub fn start() -> Self {
         let selection = Self {
             picked: RwSignal::new(BTreeMap::new()),
-            shown: StoredValue::new(BTreeMap::new()),
+            shown: RwSignal::new(BTreeMap::new()),
             anchor: StoredValue::new(None),
             alive: RwSignal::new(false),
         };
@@ -91,8 +91,24 @@ impl Selection {
     pub fn pick_shown(self) {
         let shown = self
             .shown
-            .with_value(|shown| shown.keys().cloned().collect::<Vec<_>>());
+            .with_untracked(|shown| shown.keys().cloned().collect::<Vec<_>>());
         shown.iter().for_each(|id| self.pick(id, true));
+    }
+
+    /// How much of what is shown is picked.
+    fn extent(self) -> Extent {
+        let shown = self.shown.with(BTreeMap::len);
+        self.picked.with(|picked| {
+            let here = self.shown.with(|shown| {
+                let is_shown = |id: &&RunId| shown.contains_key(*id);
+                picked.keys().filter(is_shown).count()
+            });
+            Extent {
+                shown,
+                here,
+                elsewhere: picked.len() - here,
+            }
+        })
     }
 
     fn has(self, id: &RunId) -> bool {
@@ -100,7 +116,7 @@ impl Selection {
     }
 
     fn pick(self, id: &RunId, on: bool) {
-        let run = self.shown.with_value(|shown| shown.get(id).copied());
+        let run = self.shown.with_untracked(|shown| shown.get(id).copied());
         let known = run.and_then(|run| run.try_with_untracked(Picked::of));
         self.picked.update(|picked| match (on, known) {
             (true, Some(known)) if picked.len() < PICKED_MAX => {
@@ -139,7 +155,7 @@ impl Selection {
     /// Follows a row as long as it is shown.
     fn show(self, run: Signal<Run>) {
         let id = run.with_untracked(|run| run.id.clone());
-        self.shown.update_value(|shown| {
+        self.shown.update(|shown| {
             shown.insert(id.clone(), run);
         });
         let moved = id.clone();
@@ -155,7 +171,7 @@ impl Selection {
             }
         });
         on_cleanup(move || {
-            self.shown.try_update_value(|shown| match shown.get(&id) {
+            self.shown.try_update(|shown| match shown.get(&id) {
                 Some(it) if *it == run => shown.remove(&id),
                 _ => None,
             });
@@ -208,28 +224,88 @@ pub fn SelectBox(run: Signal<Run>, selection: Selection) -> impl IntoView {
     .into_any()
 }
 
+/// How many rows are shown, how many of them are picked, and how many are picked that are not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Extent {
+    shown: usize,
+    here: usize,
+    elsewhere: usize,
+}
+
+impl Extent {
+    fn all(self) -> bool {
+        self.here > 0 && self.here == self.shown
+    }
+
+    /// Some, but not all of what is shown.
+    fn some(self) -> bool {
+        !self.all() && self.here + self.elsewhere > 0
+    }
+
+    fn label(self) -> String {
+        let number = |n: usize| words::number(n as i64);
+        let here = format!("{} of {} selected", number(self.here), number(self.shown));
+        match (self.here + self.elsewhere, self.elsewhere) {
+            (0, _) => "Select all runs shown".to_owned(),
+            (_, 0) => here,
+            (_, more) => format!("{here}, and {} not shown", number(more)),
+        }
+    }
+}
+
 /// Picks all rows that are shown, or none.
 #[component]
 pub fn SelectAll(selection: Selection) -> impl IntoView {
     let input = NodeRef::<html::Input>::new();
-    let any = move || selection.picked.with(|picked| !picked.is_empty());
+    // A click changes the box by itself: what is true is put there again, also where nothing came of the click.
+    let draw = move |extent: Extent| {
+        if let Some(input) = input.get() {
+            input.set_checked(extent.all());
+            input.set_indeterminate(extent.some());
+        }
+    };
+    Effect::new(move || draw(selection.extent()));
     let click = move |_| {
         if selection.picked.with_untracked(|picked| !picked.is_empty()) {
-            return selection.clear();
+            selection.clear();
+        } else {
+            selection.pick_shown();
         }
-        selection.pick_shown();
+        untrack(|| draw(selection.extent()));
     };
     view! {
         <label class="pick">
             <input
                 node_ref=input
                 type="checkbox"
-                aria-label="Select all runs shown"
+                aria-label=move || selection.extent().label()
+                aria-checked=move || selection.extent().some().then_some("mixed")
                 disabled=move || !selection.alive.get()
-                prop:checked=any
                 on:click=click
             />
         </label>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Extent;
+
+    #[test]
+    fn the_box_of_all_rows_says_how_many_are_picked() {
+        let of = |here, elsewhere| Extent {
+            shown: 7,
+            here,
+            elsewhere,
+        };
+        assert_eq!(of(0, 0).label(), "Select all runs shown");
+        assert_eq!(of(2, 0).label(), "2 of 7 selected");
+        assert_eq!(of(7, 3).label(), "7 of 7 selected, and 3 not shown");
+        let drawn = |it: Extent| (it.all(), it.some());
+        assert_eq!(drawn(of(0, 0)), (false, false));
+        assert_eq!(drawn(of(2, 0)), (false, true));
+        assert_eq!(drawn(of(0, 1)), (false, true));
+        assert_eq!(drawn(of(7, 0)), (true, false));
+    }
 }

@@ -25,6 +25,7 @@ mod delta;
 mod emit;
 mod lists;
 mod order;
+pub mod rebase;
 pub mod rows;
 mod sequence;
 #[cfg(test)]

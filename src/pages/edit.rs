@@ -1,6 +1,7 @@
 //! `/runs/:id/edit`: the state as JSON, or one value of it (`?path=`). What is typed is kept as a draft, compared with
 //! the original while it is typed, and saved as a new snapshot; nothing is overwritten.
 
+mod both_sides;
 mod draft;
 mod sheet;
 

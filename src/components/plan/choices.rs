@@ -36,6 +36,33 @@ pub fn Choices(
     let picked =
         move |way: Way| picks.with(|all| all.get(&seq).is_some_and(|it| it.way == Some(way)));
     let pick = move |way: Way| picks.update(|all| all.entry(seq).or_default().way = Some(way));
+    // Without WASM each way that takes a result has its field from the start; with it only the chosen one has.
+    let ready = RwSignal::new(false);
+    Effect::new(move || ready.set(true));
+    let result = move |way: Way| {
+        let asked = Memo::new(move |_| !ready.get() || picked(way));
+        let typed = move || {
+            picks.with(|all| {
+                all.get(&seq)
+                    .map(|it| it.result.clone())
+                    .unwrap_or_default()
+            })
+        };
+        let field = move || {
+            asked.get().then(|| view! {
+                <label class="plan-result">
+                    "Result (JSON). Leave empty for null"
+                    <textarea class="input mono" name=format!("result.{seq}.{}", way.as_str()) rows="3" spellcheck="false" disabled=!open
+                        prop:value=typed
+                        on:input=move |event| {
+                            let text = event_target_value(&event);
+                            picks.update(|all| all.entry(seq).or_default().result = text);
+                        }>{untrack(typed)}</textarea>
+                </label>
+            })
+        };
+        field.into_any()
+    };
     // Keys 1–9 choose by the place in the list.
     let option = move |digit: u8, way: Way, title: AnyView, does: AnyView| {
         let first = picks.with_untracked(|all| all.get(&seq).is_some_and(|it| it.way == Some(way)));
@@ -45,6 +72,7 @@ pub fn Choices(
                     prop:checked=move || picked(way) on:change=move |_| pick(way)/>
                 <span class="choice-words"><b>{title}</b><span class="dim">" — "{does}</span></span>
             </label>
+            {way.gives().then(|| result(way))}
         }
         .into_any()
     };
@@ -131,33 +159,13 @@ pub fn Choices(
     let error = step.error.clone().map(|error| {
         view! { <p class="tone-failed"><b><bdi>{error.kind}</bdi></b>": "<bdi>{error.message}</bdi></p> }
     });
-    let gives = Memo::new(move |_| {
-        picks.with(|all| all.get(&seq).and_then(|it| it.way).is_some_and(Way::gives))
-    });
-    let first = picks.with_untracked(|all| {
-        all.get(&seq)
-            .map(|it| it.result.clone())
-            .unwrap_or_default()
-    });
     let name = step.name.clone();
-    // Without WASM the field must be there from the start: it counts only for the ways that take a result.
-    let ready = RwSignal::new(false);
-    Effect::new(move || ready.set(true));
     view! {
         <fieldset class="plan-choices">
             <legend class="hidden">{format!("Step {seq}, ")}<bdi>{name}</bdi>": what happened, and what now"</legend>
             {error}
             {evidence}
             {ways.collect_view()}
-            <label class="plan-result" class:is-hidden=move || ready.get() && !gives.get()>
-                "Result (JSON). Leave empty for null"
-                <textarea class="input mono" name=format!("result.{seq}") rows="3" spellcheck="false" disabled=!open
-                    prop:value=move || picks.with(|all| all.get(&seq).map(|it| it.result.clone()).unwrap_or_default())
-                    on:input=move |event| {
-                        let text = event_target_value(&event);
-                        picks.update(|all| all.entry(seq).or_default().result = text);
-                    }>{first}</textarea>
-            </label>
             {open.then(|| view! { <OneValue seq picks stands editor=elsewhere.edit.clone()/> })}
             {open.then(|| view! {
                 <p class="plan-elsewhere">

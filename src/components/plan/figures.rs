@@ -8,7 +8,11 @@ use crate::domain::{
 };
 
 #[component]
-pub fn Figures(plan: Plan) -> impl IntoView {
+pub fn Figures(
+    plan: Plan,
+    /// Changes of the state that are sent with the decisions.
+    changes: Memo<Vec<String>>,
+) -> impl IntoView {
     let replayed = plan.saved.steps;
     let asks: Vec<_> = plan.missing().collect();
     let (decisions, about) = decisions(&plan, &asks);
@@ -27,12 +31,20 @@ pub fn Figures(plan: Plan) -> impl IntoView {
     view! {
         <div class="plan-figures">
             <div class="figure"><b class="tone-committed">{words::number(replayed)}" replayed"</b><p>"from checkpoints, not executed again"</p></div>
-            <div class="figure"><b class=tone>{decisions}</b><p>{about}</p></div>
+            <div class="figure"><b class=tone>{decisions}</b><p>{about}{move || changed(changes.with(Vec::len))}</p></div>
             <div class="figure"><b>{words::number(expected)}" announced"</b><p>{announced}</p></div>
             <div class="figure"><b>{saved}</b><p>"not paid again"</p></div>
         </div>
     }
     .into_any()
+}
+
+fn changed(values: usize) -> Option<String> {
+    match values {
+        0 => None,
+        1 => Some("; 1 value of the state is changed".to_owned()),
+        n => Some(format!("; {n} values of the state are changed")),
+    }
 }
 
 /// How many decisions are asked for, and about what.

@@ -2,6 +2,7 @@
 //! made. Anything larger has the editor.
 
 use leptos::{html, prelude::*, web_sys};
+use serde_json::Value;
 
 use crate::{
     api::AppError,
@@ -9,7 +10,7 @@ use crate::{
     domain::{
         Code,
         views::{
-            pick::{Picks, Way},
+            pick::{Picked, Picks, Way},
             typed_json,
         },
     },
@@ -33,10 +34,13 @@ pub struct Said {
 }
 
 impl Said {
+    fn stands(&self) -> Option<Value> {
+        typed_json::read(self.value.as_ref().ok()?).ok()
+    }
+
     /// The value in one line, if it is short enough for a line.
     fn line(&self) -> Option<String> {
-        let value = typed_json::read(self.value.as_ref().ok()?).ok()?;
-        let line = value.to_string();
+        let line = self.stands()?.to_string();
         (line.len() <= LINE_MAX).then_some(line)
     }
 }
@@ -51,21 +55,34 @@ pub fn OneValue(
 ) -> impl IntoView {
     let path_field = NodeRef::<html::Input>::new();
     let value_field = NodeRef::<html::Input>::new();
+    let summary = NodeRef::<html::Summary>::new();
     let picked = Memo::new(move |_| picks.with(|all| all.get(&seq).cloned().unwrap_or_default()));
-    let path = move || picked.with(|it| it.path.clone());
+    let path = Memo::new(move |_| picked.with(|it| it.path.trim().to_owned()));
     let value = move || picked.with(|it| it.value.clone());
     // Without WASM no choice shows it again: it is hidden by the browser only.
     let ready = RwSignal::new(false);
     Effect::new(move || ready.set(true));
     let skips = move || ready.get() && picked.with(|it| it.way == Some(Way::Skip));
-    let here = move || stands.said.get().filter(|said| said.path == path());
-    // Typing begins with what stands there; what was typed meanwhile stays.
+    let here = move || {
+        let said = stands.said.get();
+        said.filter(|said| path.with(|path| said.path == *path))
+    };
+    // Typing begins with what stands there; what was typed meanwhile stays. Beside it is kept what stands there: the same value
+    // again is not sent.
     Effect::new(move || {
-        let Some(line) = here().and_then(|said| said.line()) else {
+        let Some(said) = here() else {
             return;
         };
-        if picked.with_untracked(|it| it.value.is_empty()) {
-            picks.update(|all| all.entry(seq).or_default().value = line);
+        let line = said.line();
+        let begins = picked.with_untracked(|it| it.value.is_empty()) && line.is_some();
+        picks.update(|all| {
+            let picked = all.entry(seq).or_default();
+            picked.stands = said.stands();
+            if begins {
+                picked.value = line.unwrap_or_default();
+            }
+        });
+        if begins {
             request_animation_frame(move || {
                 if let Some(field) = value_field.get_untracked().filter(has_focus) {
                     field.select();
@@ -90,13 +107,23 @@ pub fn OneValue(
         let typed = event_target_value(&event);
         picks.update(|all| {
             let picked = all.entry(seq).or_default();
-            (picked.path, picked.value) = (typed, String::new());
+            picked.clear_change();
+            picked.path = typed;
         });
     };
     let asks = move |_: web_sys::Event| {
-        let path = picked.with_untracked(|it| it.path.clone());
+        let path = path.get_untracked();
         if path.starts_with('/') {
             stands.ask.run(path);
+        }
+    };
+    let sends = Memo::new(move |_| picked.with(Picked::said_of_change));
+    let begun = Memo::new(move |_| picked.with(|it| !it.path.is_empty() || !it.value.is_empty()));
+    let clear = move |_| {
+        picks.update(|all| all.entry(seq).or_default().clear_change());
+        // The button goes with what it cleared.
+        if let Some(summary) = summary.get_untracked() {
+            focus::focus_in_place(&summary);
         }
     };
     let select = move |_: web_sys::FocusEvent| {
@@ -124,27 +151,35 @@ pub fn OneValue(
         })
     };
     view! {
-        <details class="plan-edit" class:is-hidden=skips open=typed on:toggle=opened>
-            <summary data-key="e">"Change one value of the state"</summary>
-            <div class="plan-edit-fields">
-                <label>
-                    "Path"
-                    <input type="text" class="input mono" name=format!("path.{seq}") placeholder="/customer/email" autocomplete="off" spellcheck="false"
-                        node_ref=path_field prop:value=path on:input=to_path on:change=asks/>
-                </label>
-                <label>
-                    "New value (JSON)"
-                    <input type="text" class="input mono" name=format!("value.{seq}") autocomplete="off" spellcheck="false"
-                        node_ref=value_field prop:value=value
-                        on:focus=select
-                        on:input=move |event| {
-                            let typed = event_target_value(&event);
-                            picks.update(|all| all.entry(seq).or_default().value = typed);
-                        }/>
-                </label>
-                <div role="status">{said}</div>
-            </div>
-        </details>
+        <div class="plan-edit" class:is-hidden=skips>
+            <details open=typed on:toggle=opened>
+                <summary node_ref=summary data-key="e">
+                    "Change one value of the state"
+                    {move || sends.get().map(|it| view! { <span class="plan-edit-sends">": "<bdi class="mono">{it}</bdi></span> })}
+                </summary>
+                <div class="plan-edit-fields">
+                    <label>
+                        "Path"
+                        <input type="text" class="input mono" name=format!("path.{seq}") placeholder="/customer/email" autocomplete="off" spellcheck="false"
+                            node_ref=path_field prop:value=move || picked.with(|it| it.path.clone()) on:input=to_path on:change=asks/>
+                    </label>
+                    <label>
+                        "New value (JSON)"
+                        <input type="text" class="input mono" name=format!("value.{seq}") autocomplete="off" spellcheck="false"
+                            node_ref=value_field prop:value=value
+                            on:focus=select
+                            on:input=move |event| {
+                                let typed = event_target_value(&event);
+                                picks.update(|all| all.entry(seq).or_default().value = typed);
+                            }/>
+                    </label>
+                    <div role="status">{said}</div>
+                </div>
+            </details>
+            {move || begun.get().then(|| view! {
+                <button type="button" class="button quiet" aria-label="Clear the change of the state" on:click=clear>"Clear"</button>
+            })}
+        </div>
     }
     .into_any()
 }

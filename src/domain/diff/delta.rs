@@ -103,6 +103,11 @@ pub(super) fn compare(old: &Tree, new: &Tree) -> Delta {
     weighed(old, new, &mut Work { left: WORK_MAX }).delta
 }
 
+/// How two lists differ item by item, also where it would be lighter to show the one in place of the other.
+pub(super) fn compare_lists(old: &[Tree], new: &[Tree]) -> Delta {
+    lists::aligned(old, new, &mut Work { left: WORK_MAX }).delta
+}
+
 pub(super) fn added(new: &Tree) -> u64 {
     CHANGE + new.size() as u64
 }

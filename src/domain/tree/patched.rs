@@ -1,7 +1,10 @@
 //! A tree is patched in place: all operations of a patch, or none.
 
 use serde_json::{Number, Value};
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use super::{Node, StateMax, Tree, entry_size};
 use crate::domain::wire::{
@@ -330,8 +333,17 @@ impl Tree {
         let Node::Array(items) = &found.0.node else {
             return Err("the parent is not a list");
         };
-        let list = Tree::made(Node::Array(f(items.clone())?));
+        let list = Tree::list(f(items.clone())?);
         self.swap(path.to_vec(), list, &mut Log::default())
+    }
+
+    /// A list of trees: what is known of each of them is kept.
+    pub(in crate::domain) fn list(items: Vec<Tree>) -> Self {
+        Self::made(Node::Array(items))
+    }
+
+    pub(in crate::domain) fn object(members: BTreeMap<String, Tree>) -> Self {
+        Self::made(Node::Object(members))
     }
 
     pub(in crate::domain) fn put_at(&mut self, path: &str, tree: Tree) -> Step<()> {

@@ -63,13 +63,50 @@ pub struct Picked {
     pub path: String,
     /// The new value there, as typed JSON.
     pub value: String,
+    /// What stands there now, once it is known: the same value again is no change.
+    pub stands: Option<Value>,
 }
 
 impl Picked {
-    /// It changes a value of the state. A skip takes no change: the step does not go on.
-    fn changes(&self) -> bool {
-        self.way.is_some_and(|way| way != Way::Skip) && !self.path.trim().is_empty()
+    /// It names a value of the state. A skip takes no change: the step does not go on.
+    fn names_value(&self) -> bool {
+        self.way != Some(Way::Skip) && !self.path.trim().is_empty()
     }
+
+    /// Nothing of a change is typed any more.
+    pub fn clear_change(&mut self) {
+        (self.path, self.value, self.stands) = Default::default();
+    }
+
+    /// What comes of the change that was typed: "/note → \"hello\"".
+    pub fn said_of_change(&self) -> Option<String> {
+        let path = self.path.trim();
+        match typed_change(self) {
+            Ok(Some(op)) => Some(spoken(&op)),
+            Ok(None) if self.names_value() => Some(format!("{path} is unchanged, nothing is sent")),
+            Ok(None) => None,
+            Err(_) => Some(format!("{path} is not complete")),
+        }
+    }
+}
+
+/// Longer values are cut where they are only named.
+const NAMED_MAX: usize = 60;
+
+fn spoken(change: &Op) -> String {
+    let value = change.value().map(Value::to_string).unwrap_or_default();
+    let value = match value.char_indices().nth(NAMED_MAX) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value,
+    };
+    format!("{} → {value}", change.path())
+}
+
+/// The changes of the state that this order carries, in words.
+pub fn changes(plan: &Plan, picks: &Picks) -> Vec<String> {
+    let picked = plan.missing().filter_map(|step| picks.get(&step.seq?));
+    let sent = picked.filter_map(|it| typed_change(it).ok().flatten());
+    sent.map(|op| spoken(&op)).collect()
 }
 
 /// By step.
@@ -125,7 +162,7 @@ pub fn order(plan: &Plan, picks: &Picks, reason: &str) -> Result<Decide, String>
         let result = typed_result(seq, &picked)?;
         choices.push(Choice {
             result: way.gives().then_some(result),
-            patch: typed_change(&picked)?,
+            patch: typed_change(&picked)?.map(|op| vec![op]),
             new_key: way == Way::NewKey,
             ..Choice::new(way.kind(), seq)
         });
@@ -151,9 +188,9 @@ fn typed_result(seq: i64, picked: &Picked) -> Result<Value, String> {
     }
 }
 
-/// The change of one value that was typed.
-fn typed_change(picked: &Picked) -> Result<Option<Vec<Op>>, String> {
-    if !picked.changes() {
+/// The change of one value that was typed; none where the value there is the same already.
+fn typed_change(picked: &Picked) -> Result<Option<Op>, String> {
+    if !picked.names_value() {
         return Ok(None);
     }
     let (path, text) = (picked.path.trim(), picked.value.trim());
@@ -164,10 +201,11 @@ fn typed_change(picked: &Picked) -> Result<Option<Vec<Op>>, String> {
         return Err(format!("the new value of {path} is missing"));
     }
     match typed_json::parse(text) {
-        Ok(value) => Ok(Some(vec![Op::Replace {
+        Ok(value) if picked.stands.as_ref() == Some(&value) => Ok(None),
+        Ok(value) => Ok(Some(Op::Replace {
             path: path.to_owned(),
             value,
-        }])),
+        })),
         Err(wrong) => Err(format!(
             "the new value of {path} is not valid JSON: {}",
             wrong.what
@@ -200,21 +238,30 @@ pub fn missing(plan: &Plan, picks: &Picks, reason: &str) -> Option<String> {
     }
 }
 
-/// What a plain form posted: `way.47=skip`, `result.47=…`, `path.47=/customer/email`, `value.47=…`.
+/// What a plain form posted: `way.47=skip`, `result.47.skip=…` (the one of the chosen way counts), `path.47=/customer/email`,
+/// `value.47=…`.
 pub fn posted<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>) -> Picks {
     let mut picks = Picks::new();
+    let mut results = Vec::new();
     for (name, text) in fields {
         let (what, seq) = name.split_once('.').unwrap_or((name, ""));
+        let (seq, way) = seq.split_once('.').unwrap_or((seq, ""));
         let Ok(seq) = seq.parse::<i64>() else {
             continue;
         };
         let picked = picks.entry(seq).or_default();
         match what {
             "way" => picked.way = Way::of(text),
-            "result" => picked.result = text.to_owned(),
+            "result" => results.push((seq, Way::of(way), text)),
             "path" => picked.path = text.to_owned(),
             "value" => picked.value = text.to_owned(),
             _ => {}
+        }
+    }
+    for (seq, way, text) in results {
+        let picked = picks.entry(seq).or_default();
+        if way.is_none() || way == picked.way {
+            picked.result = text.to_owned();
         }
     }
     picks
@@ -225,13 +272,17 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn typed(way: Way, path: &str, value: &str) -> Result<Option<Vec<Op>>, String> {
-        typed_change(&Picked {
+    fn picked(way: Way, path: &str, value: &str) -> Picked {
+        Picked {
             way: Some(way),
             path: path.into(),
             value: value.into(),
             ..Picked::default()
-        })
+        }
+    }
+
+    fn typed(way: Way, path: &str, value: &str) -> Result<Option<Op>, String> {
+        typed_change(&picked(way, path, value))
     }
 
     #[test]
@@ -239,7 +290,7 @@ mod tests {
         let made = typed(Way::SameKey, " /amount ", "1249").unwrap();
         assert_eq!(
             json!(made),
-            json!([{"op": "replace", "path": "/amount", "value": 1249}])
+            json!({"op": "replace", "path": "/amount", "value": 1249})
         );
     }
 
@@ -247,6 +298,36 @@ mod tests {
     fn no_path_and_no_step_that_goes_on_change_nothing() {
         assert!(typed(Way::SameKey, " ", "1").unwrap().is_none());
         assert!(typed(Way::Skip, "/amount", "1").unwrap().is_none());
+    }
+
+    #[test]
+    fn the_value_that_stands_there_already_is_no_change() {
+        let stands = |value: Value| Picked {
+            stands: Some(value),
+            ..picked(Way::SameKey, "/note", " \"hello\" ")
+        };
+        let same = stands(json!("hello"));
+        assert!(typed_change(&same).unwrap().is_none());
+        let said = same.said_of_change().unwrap();
+        assert_eq!(said, "/note is unchanged, nothing is sent");
+        let other = stands(json!("as it was"));
+        assert!(typed_change(&other).unwrap().is_some());
+        assert_eq!(other.said_of_change().unwrap(), "/note → \"hello\"");
+    }
+
+    #[test]
+    fn what_will_be_sent_is_said_until_it_is_cleared() {
+        let said = |it: &Picked| it.said_of_change();
+        assert_eq!(
+            said(&picked(Way::NewKey, "/note", "hel")).unwrap(),
+            "/note is not complete"
+        );
+        assert_eq!(said(&picked(Way::Skip, "/note", "1")), None);
+        let mut typed = picked(Way::NewKey, "/note", "1");
+        assert_eq!(said(&typed).unwrap(), "/note → 1");
+        typed.clear_change();
+        assert_eq!(said(&typed), None);
+        assert_eq!(typed.way, Some(Way::NewKey), "the decision stays");
     }
 
     #[test]
@@ -263,5 +344,17 @@ mod tests {
             posted([("way.47", "same_key"), ("path.47", "/a"), ("value.47", "2")].into_iter());
         assert_eq!(picks[&47].path, "/a");
         assert_eq!(picks[&47].value, "2");
+    }
+
+    #[test]
+    fn of_the_results_that_a_plain_form_posts_the_chosen_ways_own_counts() {
+        let fields = [
+            ("result.47.happened", "1"),
+            ("way.47", "skip"),
+            ("result.47.skip", "2"),
+        ];
+        assert_eq!(posted(fields.into_iter()).remove(&47).unwrap().result, "2");
+        let fields = [("result.47", "3"), ("way.47", "happened")];
+        assert_eq!(posted(fields.into_iter()).remove(&47).unwrap().result, "3");
     }
 }

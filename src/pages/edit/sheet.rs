@@ -6,17 +6,16 @@ use leptos::{ev, prelude::*, task::spawn_local};
 use leptos_router::{NavigateOptions, hooks::use_navigate, params::ParamsMap};
 use serde_json::Value;
 
-use super::draft;
+use super::{
+    both_sides::{BothSides, compared, what_changes},
+    draft,
+};
 use crate::{
-    api,
-    components::{
-        changes::Changes, json_field::JsonField, next_field, refusal::Refusal, toast::Toasts,
-    },
+    api::{self, AppError},
+    components::{json_field::JsonField, next_field, refusal::Refusal, toast::Toasts},
     domain::{
-        Action, Code, DecisionKind,
-        diff::{self, Change},
+        Action, DecisionKind,
         rules::offer::Standing,
-        tree::Tree,
         views::{
             edit::EditSheet,
             typed_json::{self, Wrong},
@@ -30,8 +29,9 @@ use crate::{
 const PAUSE: Duration = Duration::from_millis(500);
 /// Values that are offered one by one.
 const PARTS_MAX: usize = 30;
-/// Longer texts are compared when they are saved, not while they are typed.
-const LIVE_MAX: usize = 2 << 20;
+
+/// What stands there by now, after somebody else changed the state, or why that is not known.
+type Theirs = Result<EditSheet, String>;
 
 #[component]
 pub fn EditBody(sheet: EditSheet) -> impl IntoView {
@@ -39,15 +39,19 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
     let reason = RwSignal::new(String::new());
     // The version that the edit is based on; after a conflict the reader may base it on the newest one.
     let base = RwSignal::new(sheet.clone());
-    let theirs = RwSignal::new(None::<EditSheet>);
+    let theirs = RwSignal::new(None::<Theirs>);
     let restored = RwSignal::new(None::<i64>);
     let by_schema = RwSignal::new(Vec::<(String, String)>::new());
     let ready = RwSignal::new(false);
     Effect::new(move || ready.set(true));
     Effect::new(move || {
-        let base = base.get_untracked();
-        if let Some(draft) = draft::read(&base).filter(|it| it.text != base.text) {
+        let now = base.get_untracked();
+        if let Some(draft) = draft::read(&now).filter(|it| it.text != now.text) {
             restored.set(Some(draft.snapshot));
+            if let Some(before) = draft.began_with(&now) {
+                base.set(before);
+                read_theirs(base, theirs);
+            }
             text.set(draft.text);
         }
     });
@@ -89,10 +93,12 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
             move || read_theirs(base, theirs),
         )
     };
+    let overtaken = Memo::new(move |_| theirs.with(|it| matches!(it, Some(Ok(_)))));
     let lacks = Memo::new(move |_| {
         let no_reason = reason.with(|it| it.trim().is_empty());
         match (parsed.with(Result::is_err), changed.get(), no_reason) {
             (true, ..) => Some("Not valid JSON"),
+            _ if overtaken.get() => Some("the state has changed: base your edit on it first"),
             (_, false, _) => Some("no changes yet"),
             (_, _, true) => Some("a reason is missing"),
             _ => None,
@@ -118,18 +124,26 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
     let keys = move |event: ev::KeyboardEvent| {
         next_field::send_or_go(&event, lacks.with_untracked(Option::is_none), save);
     };
-    let discard = move |_| {
+    // The edit goes on from the state as it is now, with this text.
+    let go_on = move |now: EditSheet, typed: String| {
         draft::forget(&base.get_untracked());
+        theirs.set(None);
         restored.set(None);
-        text.set(base.with_untracked(|base| base.text.clone()));
+        deciding.refused.set(None);
+        base.set(now);
+        text.set(typed);
     };
-    let rebase = move |_| {
-        if let Some(now) = theirs.get_untracked() {
-            base.set(now);
-            theirs.set(None);
-            deciding.refused.set(None);
+    let discard = move |_| {
+        let now = theirs.get_untracked().and_then(Result::ok);
+        let now = now.unwrap_or_else(|| base.get_untracked());
+        let original = now.text.clone();
+        go_on(now, original);
+    };
+    let rebase = Callback::new(move |typed: String| {
+        if let Some(Ok(now)) = theirs.get_untracked() {
+            go_on(now, typed);
         }
-    };
+    });
     let closed = Standing::of(&sheet.run)
         .offer(DecisionKind::Edit, None)
         .refused;
@@ -138,20 +152,22 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
     let open = closed.is_none();
     let size = move || text.with(|text| words::size(text.len() as i64));
     let one = sheet.path.clone();
-    let what = {
-        let one = one.clone();
-        move || match (one.as_str(), view_only.get()) {
+    // An item of a list may have another number after a conflict.
+    let what = move || {
+        base.with(|base| match (base.path.as_str(), view_only.get()) {
             ("", false) => "Edit the state".to_owned(),
             ("", true) => "The state".to_owned(),
             (path, false) => format!("Edit {path}"),
             (path, true) => path.to_owned(),
-        }
+        })
     };
     let label = match one.as_str() {
         "" => "State as JSON".to_owned(),
         path => format!("Value at {path} as JSON"),
     };
     let next = words::number(sheet.next);
+    let whole = format!("{home}/edit");
+    let newest = sheet.run.snapshot;
     view! {
         <form class="edit" method="post" action=format!("{home}/edit") on:submit=submit on:keydown=keys>
             <header class="page-head">
@@ -168,18 +184,21 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
             <input type="hidden" name="path" value=one.clone()/>
             {closed.map(|why| view! { <div class="refused"><p><b>"It cannot be edited now: "</b><bdi>{why}</bdi>"."</p></div> })}
             {move || deciding.refused.get().map(|error| view! { <Refusal error/> })}
-            {move || theirs.get().map(|now| view! { <BothSides base=base.get_untracked() now text=text.get_untracked() on_rebase=Callback::new(rebase)/> })}
+            {move || theirs.get().map(|now| match now {
+                Ok(now) => view! { <BothSides base=base.get_untracked() now text on_rebase=rebase/> }.into_any(),
+                Err(why) => view! { <Lost why whole=whole.clone()/> }.into_any(),
+            })}
             {move || restored.get().map(|snapshot| view! {
                 <p class="verified" role="status">
                     "Your draft was restored. It was made from snapshot "<b class="mono">{snapshot}</b>
-                    {move || (base.with(|base| base.run.snapshot) != snapshot).then_some("; the state has changed since")}". "
+                    {(newest != snapshot).then_some("; the state has changed since")}". "
                     <button type="button" class="button quiet" on:click=discard>"Discard the draft"</button>
                 </p>
             })}
             <div class="edit-page">
                 <div class="edit-main">
                     <JsonField name="state" label text wrong read_only=view_only/>
-                    <p class="dim">{size}" · snapshot "<b class="mono">{sheet.run.snapshot}</b>{sheet.schema.then_some(" · checked by the run's schema")}</p>
+                    <p class="dim">{size}" · snapshot "<b class="mono">{move || base.with(|base| base.run.snapshot)}</b>{sheet.schema.then_some(" · checked by the run's schema")}</p>
                 </div>
                 <div class="edit-side">
                     {move || (!view_only.get()).then(|| view! {
@@ -210,6 +229,20 @@ pub fn EditBody(sheet: EditSheet) -> impl IntoView {
                 })}
             </footer>
         </form>
+    }
+    .into_any()
+}
+
+/// Someone was first, and what stands there now is not known.
+#[component]
+fn Lost(why: String, whole: String) -> impl IntoView {
+    view! {
+        <div class="refused" role="status">
+            <p>
+                <b>"The state was changed meanwhile, and this value cannot be read there: "</b><bdi>{why}</bdi>". Your text stays here. "
+                <a class="link" href=whole>"Edit the whole state instead"</a>
+            </p>
+        </div>
     }
     .into_any()
 }
@@ -248,59 +281,31 @@ fn parts(sheet: &EditSheet) -> Vec<(String, String)> {
     }
 }
 
-/// Someone was first: what they changed, and what this text would change, side by side.
-#[component]
-fn BothSides(
-    base: EditSheet,
-    now: EditSheet,
-    text: String,
-    on_rebase: Callback<leptos::ev::MouseEvent>,
-) -> impl IntoView {
-    let changed = compared(&base, &now.text);
-    let ours = compared(&base, &text);
-    view! {
-        <section class="verified" aria-label="Both sides">
-            <div class="sides">
-                <div><h2>"Changed meanwhile"</h2>{what_changes(changed)}</div>
-                <div><h2>"Your change"</h2>{what_changes(ours)}</div>
-            </div>
-            <p><button type="button" class="button" on:click=move |event| on_rebase.run(event)>"Base my edit on the state as it is now"</button></p>
-        </section>
-    }
-    .into_any()
-}
-
-/// What changes, or why that is not known here: "no changes" must not be said of what was not compared.
-fn compared(base: &EditSheet, text: &str) -> Result<Vec<Change>, &'static str> {
-    if base.text.len().max(text.len()) > LIVE_MAX {
-        return Err(
-            "A text this long is not compared here: the State diff tab compares what is saved.",
-        );
-    }
-    match (typed_json::parse(&base.text), typed_json::parse(text)) {
-        (Ok(old), Ok(new)) => Ok(diff::diff(&Tree::from(old), &Tree::from(new))),
-        _ => Err("It is compared once it is valid JSON."),
-    }
-}
-
-fn what_changes(changes: Result<Vec<Change>, &'static str>) -> AnyView {
-    match changes {
-        Ok(changes) => view! { <Changes changes/> }.into_any(),
-        Err(why) => view! { <p class="dim">{why}</p> }.into_any(),
-    }
-}
-
 /// Reads what is true now, after a conflict.
-fn read_theirs(base: RwSignal<EditSheet>, theirs: RwSignal<Option<EditSheet>>) {
-    let (run, path) = base.with_untracked(|base| (base.run.id.clone(), base.path.clone()));
+fn read_theirs(base: RwSignal<EditSheet>, theirs: RwSignal<Option<Theirs>>) {
+    let sheet = base.get_untracked();
     spawn_local(async move {
-        match api::snapshots::to_edit(run, path).await {
-            Ok(now) => {
-                theirs.try_set(Some(now.value));
+        let now = match as_it_is_now(sheet).await {
+            Ok(Some(now)) => Ok(now),
+            Ok(None) => {
+                Err("it was removed, or the list around it was changed too much".to_owned())
             }
-            Err(error) => debug_assert!(!error.is(Code::Malformed), "{error}"),
-        }
+            Err(error) => Err(error.to_string()),
+        };
+        // The page may be gone by now.
+        theirs.try_set(Some(now));
     });
+}
+
+/// The same value in the state as it is now; none if it is gone.
+async fn as_it_is_now(sheet: EditSheet) -> Result<Option<EditSheet>, AppError> {
+    let (run, whole) = (sheet.run.id.clone(), String::new());
+    let now = api::snapshots::to_edit(run.clone(), whole.clone()).await?;
+    if sheet.path.is_empty() {
+        return Ok(Some(now.value));
+    }
+    let was = api::snapshots::value(run, sheet.run.snapshot, whole).await?;
+    Ok(sheet.found_in(&was, now.value))
 }
 
 /// Asks the server what the schema says, a moment after the last key.

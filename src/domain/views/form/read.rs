@@ -106,7 +106,9 @@ impl Read<'_> {
 
     fn is_empty(&self, field: &Field, place: &str) -> bool {
         match &field.kind {
-            FieldKind::Flag | FieldKind::Fixed(_) => false,
+            FieldKind::Fixed(_) => false,
+            // A box that may be left out says something once somebody ticked it, or where it begins with a default.
+            FieldKind::Flag => !field.required && self.filled.text(place).is_empty(),
             FieldKind::Group(_) => !field.required && !self.filled.touched(field, place),
             FieldKind::List(_) => !field.required && self.filled.items(place).is_empty(),
             FieldKind::Text => self.filled.text(place).is_empty(),

@@ -115,6 +115,22 @@ fn what_was_turned_off_or_cleared_is_an_answer_too() {
 }
 
 #[test]
+fn a_box_that_nobody_touched_is_left_out_unless_it_must_be_there_or_has_a_default() {
+    let form = form(
+        r#"{"required": ["must"], "properties": {
+            "may": {"type": "boolean"}, "must": {"type": "boolean"},
+            "off": {"type": "boolean", "default": false}, "on": {"type": "boolean", "default": true}}}"#,
+    );
+    let mut filled = Filled::of(&form);
+    let untouched = json!({"must": false, "off": false, "on": true});
+    assert_eq!(value(&form, &filled).unwrap(), untouched);
+    filled.set("0", "true");
+    assert_eq!(value(&form, &filled).unwrap()["may"], true);
+    filled.set("0", "false");
+    assert_eq!(value(&form, &filled).unwrap()["may"], false, "turned off");
+}
+
+#[test]
 fn each_of_several_forms_begins_with_its_own_defaults() {
     let form = form(
         r#"{"required": ["pay"], "properties": {"pay": {"default": {"kind": "card"}, "oneOf": [
