@@ -2,10 +2,11 @@
 
 use super::{
     Failure,
+    run_head::RunHead,
     say::{clip, say},
     source::{Source, SourceArgs},
 };
-use crate::domain::{Event, Run, RunDetail, RunId, RunQuery, RunStatus, wire::protocol::Check};
+use crate::domain::{Event, Run, RunId, RunQuery, RunStatus, wire::protocol::Check};
 
 /// List, show and watch runs.
 #[derive(clap::Subcommand)]
@@ -125,12 +126,12 @@ fn table(runs: &[Run]) {
 }
 
 pub async fn show(source: &Source, id: &RunId, json: bool) -> Result<(), Failure> {
-    let run = source.run(id).await?;
+    let head = RunHead::of(source, id).await?;
     if json {
-        say!("{}", serde_json::to_string_pretty(&run)?);
+        say!("{}", serde_json::to_string_pretty(&head)?);
         return Ok(());
     }
-    facts(&run);
+    head.print();
     let mut after = 0;
     say!(
         "\n{:>7}  {:<11}{:<28}{:<10}{:>6}{:>10}{:>10}",
@@ -165,39 +166,6 @@ pub async fn show(source: &Source, id: &RunId, json: bool) -> Result<(), Failure
             None => return Ok(()),
         }
     }
-}
-
-fn facts(detail: &RunDetail) {
-    let run = &detail.run;
-    say!(
-        "{}  {}",
-        clip(run.title.as_deref().unwrap_or(&run.agent), 100),
-        run.id
-    );
-    say!("  status     {} (version {})", run.status, run.version);
-    let code = run
-        .code_version
-        .as_deref()
-        .map_or(String::new(), |v| format!("@{v}"));
-    say!("  agent      {}{}", clip(&run.agent, 100), clip(&code, 100));
-    if let Some(model) = &run.model {
-        say!("  model      {}", clip(model, 100));
-    }
-    if let Some(lease) = &run.lease {
-        say!(
-            "  worker     {}, lease until {}",
-            clip(&lease.worker, 100),
-            lease.expires_at
-        );
-    }
-    say!(
-        "  steps      {} begun, {} committed, {} announced",
-        run.steps,
-        run.committed,
-        run.announced
-    );
-    say!("  snapshot   {} {}", run.snapshot, run.hash);
-    say!("  created    {}", run.created_at);
 }
 
 /// A run from its beginning to its end; of all runs, what happens from now on.

@@ -19,6 +19,9 @@ use crate::domain::{
 /// What stands for a status that cannot be relied on.
 pub const DAMAGED: &str = "damaged in the store";
 
+/// What is said of a step that someone rewound past.
+pub const SUPERSEDED: &str = "superseded by a rewind";
+
 /// What those read who may not decide.
 pub const VIEW_ONLY: &str = "View only. Ask an operator to decide.";
 
@@ -54,7 +57,7 @@ pub fn step_status(status: StepStatus) -> &'static str {
 /// What is to be said of a step: its status, what was decided about it, what it was before a rewind.
 pub fn step_stands(step: &Step) -> String {
     match step.was {
-        Some(was) => format!("{}, superseded by a rewind", step_status(was)),
+        Some(was) => format!("{}, {SUPERSEDED}", step_status(was)),
         None if step.decided() => "decided: runs again".into(),
         None => step_status(step.status).into(),
     }
