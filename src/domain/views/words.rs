@@ -129,6 +129,9 @@ pub fn approve(question: &str) -> String {
     format!("Approve: {}", question.trim_end().trim_end_matches('?'))
 }
 
+/// What is said of a worker that fell silent, as it stands between its name and a time. It does not say that it is dead.
+pub const NOT_HEARD_SINCE: &str = "has not been heard from since";
+
 /// How an attempt ended, as the time follows it: "Lease lost 3 min ago".
 pub fn attempt_ended(by: EndedBy) -> &'static str {
     match by {
@@ -388,6 +391,14 @@ pub fn time_to_the_second_at(at: Time, offset: i32) -> String {
     at.at_offset(offset).format("%H:%M:%S").to_string()
 }
 
+/// A moment in the past as it is said now: "09:50:25", and with its day where that is long ago.
+pub fn since_at(at: Time, now: Time, offset: i32) -> String {
+    match now.ms_since(at) < 12 * 3_600_000 {
+        true => time_to_the_second_at(at, offset),
+        false => moment_at(at, offset),
+    }
+}
+
 /// A mark on an axis that is `length` microseconds long, in a zone.
 pub fn tick_at(at: Time, length: i64, offset: i32) -> String {
     const SECOND: i64 = 1_000_000;
@@ -505,6 +516,8 @@ mod tests {
         assert_eq!(moment_at(at, -180), "15 Nov 23:00");
         assert_eq!(time_of_day(at), "02:00:49.114");
         assert_eq!(time_of_day_at(at, 330), "07:30:49.114");
+        assert_eq!(since_at(at, at.plus_ms(60_000), 330), "07:30:49");
+        assert_eq!(since_at(at, at.plus_ms(86_400_000), 330), "16 Nov 07:30");
         assert_eq!(moment_in_full(at), "16 Nov 2026 02:00:49 UTC");
         let in_full = [60, 330, -210].map(|offset| moment_in_full_at(at, offset));
         assert_eq!(
