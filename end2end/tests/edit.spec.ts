@@ -145,7 +145,7 @@ test("an edit based on an old version is refused with both sides shown", async (
   await type(admin, '{ "note": "second", "total": 8 }');
   await admin.getByLabel("Reason").fill("second");
   await save(admin).click();
-  await expect(admin.getByRole("alert")).toContainText("Already decided by admin");
+  await expect(admin.getByRole("alert")).toContainText("Already decided: admin edited the state");
   const sides = admin.getByRole("region", { name: "Both sides" });
   await expect(sides).toContainText("8 → 100");
   await expect(sides).toContainText("second");

@@ -67,4 +67,5 @@ pub mod top_bar;
 pub mod trouble_banner;
 pub mod value_facts;
 pub mod verification;
+pub mod who_first;
 pub mod workers_table;

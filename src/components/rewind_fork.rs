@@ -4,13 +4,13 @@
 use leptos::{ev, prelude::*};
 use std::collections::BTreeSet;
 
-use super::{next_field, refusal::Refusal};
+use super::{next_field, plan::TakerWords, refusal::Refusal};
 use crate::{
     api::AppError,
     domain::{
         DecisionKind, StepStatus,
         rules::plan::{LeftBehind, Plan},
-        views::words,
+        views::{run_words, words},
         wire::protocol::Decide,
     },
 };
@@ -21,6 +21,8 @@ pub fn RewindForkSheet(
     kind: DecisionKind,
     /// From before this step; a fork without one is from the end.
     step: Option<i64>,
+    /// Whose workers take the run.
+    agent: String,
     plan: Plan,
     back: String,
     #[prop(into)] busy: Signal<bool>,
@@ -85,6 +87,11 @@ pub fn RewindForkSheet(
             "The state goes back to what it was before step {seq}. Step {seq} and all after it stay visible as superseded and are executed again."
         ),
     };
+    let taker = plan.taker.clone();
+    let next = fork.then(|| {
+        let said = run_words::after_fork(&agent, step.unwrap_or(1));
+        view! { <p><bdi>{said}</bdi>" "<TakerWords agent taker/></p> }
+    });
     let kept = match plan.saved.steps {
         1 => "1 step is replayed from its checkpoint, not executed again.".to_owned(),
         n => format!(
@@ -123,6 +130,7 @@ pub fn RewindForkSheet(
                 <h2 id="plan-title">{title}</h2>
                 <p class="dim">{does}</p>
                 {step.map(|_| view! { <p>{kept}</p> })}
+                {next}
             </header>
             {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
             {match nothing {

@@ -154,6 +154,17 @@ pub fn Ago(#[prop(into)] at: Signal<Time>) -> impl IntoView {
     view! { <Said at words=words.into()/> }.into_any()
 }
 
+/// How long ago `at` was, within a sentence: "4 seconds ago".
+#[component]
+pub fn AgoInFull(#[prop(into)] at: Signal<Time>) -> impl IntoView {
+    let now = Clock::now();
+    let words = Memo::new(move |_| match now.get() {
+        Some(now) => words::ago_in_full(now.ms_since(at.get())),
+        None => format!("at {}", words::moment(at.get())),
+    });
+    view! { <Said at words=words.into()/> }.into_any()
+}
+
 /// What a span runs from, and to where: without an end it is still running, and `seen` is when it last moved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {

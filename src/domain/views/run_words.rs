@@ -46,6 +46,22 @@ pub fn left_behind(it: &LeftBehind) -> String {
     )
 }
 
+/// What follows a fork: it is `ready` as soon as it is made.
+pub fn after_fork(agent: &str, step: i64) -> String {
+    format!(
+        "The new run needs no further decision: it is queued at once, and any worker of {agent} may take it from step {} on.",
+        words::number(step)
+    )
+}
+
+/// What a decision did, as it follows its author's name: "answered “Refund €120.00”", "resumed the run, step 47: it happened".
+pub fn decided_what(it: &Decision) -> String {
+    match words::answer(it) {
+        Some(answer) => format!("answered “{answer}”"),
+        None => words::did(it.kind, it) + &chosen(it),
+    }
+}
+
 /// Whether a decision has a line of its own: a claim ("I'm on it") ends by itself and is said elsewhere while it lasts.
 pub fn has_line(decision: &Decision) -> bool {
     decision.kind != DecisionKind::Claim

@@ -96,15 +96,19 @@ pub fn decided(kind: DecisionKind) -> &'static str {
 
 /// What the reader did a moment ago, with what they answered: "You answered “Refund €120.00”."
 pub fn you_decided(decision: &Decision) -> String {
-    let answer = match decision.kind {
-        DecisionKind::Answer => decision.chosen.first().and_then(|it| it.result.as_ref()),
-        _ => None,
-    };
     let did = decided(decision.kind);
-    match answer {
-        Some(answer) => format!("You {did} “{}”.", answer.as_answer()),
+    match answer(decision) {
+        Some(answer) => format!("You {did} “{answer}”."),
         None => format!("You {did}."),
     }
+}
+
+/// What was answered, as it was offered: "Refund €120.00".
+pub fn answer(decision: &Decision) -> Option<String> {
+    let chosen = decision.chosen.first()?;
+    let answers = decision.kind == DecisionKind::Answer;
+    let result = chosen.result.as_ref().filter(|_| answers)?;
+    Some(result.as_answer())
 }
 
 /// What is said of a word that means nothing where it stands: which ones there are.
@@ -326,6 +330,18 @@ pub fn ago(ms: i64) -> String {
     }
 }
 
+/// The same within a sentence: "4 seconds ago".
+pub fn ago_in_full(ms: i64) -> String {
+    let (n, unit) = match ms {
+        ..1_500 => return "a moment ago".into(),
+        1_500..60_000 => (ms / 1_000, "second"),
+        60_000..3_600_000 => (ms / 60_000, "minute"),
+        3_600_000..86_400_000 => (ms / 3_600_000, "hour"),
+        _ => (ms / 86_400_000, "day"),
+    };
+    format!("{} ago", several(n, unit))
+}
+
 /// A moment that fits a column, for readers without a clock: "16 Nov 02:00".
 pub fn moment(at: Time) -> String {
     moment_at(at, 0)
@@ -506,6 +522,18 @@ mod tests {
         assert_eq!(
             ages,
             ["now", "40 s ago", "12 min ago", "2 h ago", "7 d ago"]
+        );
+        let ages = [-3, 1_900, 4_200, 720_000, 7_200_000, 604_800_000].map(ago_in_full);
+        assert_eq!(
+            ages,
+            [
+                "a moment ago",
+                "1 second ago",
+                "4 seconds ago",
+                "12 minutes ago",
+                "2 hours ago",
+                "7 days ago"
+            ]
         );
     }
 

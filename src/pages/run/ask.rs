@@ -94,9 +94,10 @@ pub fn Asked(
                         .into_any(),
                     );
                 }
+                let agent = agent.get_untracked()?;
                 view! {
                     <Dialog class="over-page" labelled="plan-title" back=back.clone()>
-                        <Branch kind id=id.get_value() step back done=Callback::new(done)/>
+                        <Branch kind id=id.get_value() agent step back done=Callback::new(done)/>
                     </Dialog>
                 }
                 .into_any()
@@ -137,6 +138,7 @@ pub fn Asked(
 fn Branch(
     kind: DecisionKind,
     id: RunId,
+    agent: String,
     /// From before this step, or from the end of a run that has none.
     step: Option<i64>,
     back: String,
@@ -158,7 +160,7 @@ fn Branch(
         Some(match plan.get()? {
             Err(error) => view! { <Refused error/> }.into_any(),
             Ok(answer) => view! {
-                <RewindForkSheet kind step plan=answer.value back=back.clone() busy=deciding.busy refused=deciding.refused on_decide/>
+                <RewindForkSheet kind step agent=agent.clone() plan=answer.value back=back.clone() busy=deciding.busy refused=deciding.refused on_decide/>
             }
             .into_any(),
         })
