@@ -160,7 +160,7 @@ test("an edit based on an old version is refused, and made again on the state as
   await type(admin, '{ "note": "second", "total": 8 }');
   await admin.getByLabel("Reason").fill("second");
   await save(admin).click();
-  await expect(admin.getByRole("alert")).toContainText("Already decided by ben");
+  await expect(admin.getByRole("alert")).toContainText("Already decided: ben edited the state");
   await expect(sides(admin)).toContainText("8 → 100");
   await expect(sides(admin)).toContainText("second");
   await expect(sides(admin)).toContainText("No place was changed by both");

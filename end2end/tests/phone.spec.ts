@@ -55,6 +55,26 @@ test("nothing is wider than the screen, also with many links", async ({ admin, a
   expect(wide).toEqual([]);
 });
 
+test("cards are not headed by the name of a column", async ({ admin, agent, server }) => {
+  await waitingRun(agent);
+  await admin.goto(server.url);
+  await expectLive(admin);
+  const word = admin.getByRole("table", { name: "Runs", exact: true }).locator("thead .col-run > span").first();
+  await expect(word).toHaveText("Run");
+  expect((await word.boundingBox())!.height, "only heard, not seen").toBeLessThan(2);
+});
+
+test("a step's events fit the screen, with what they say", async ({ admin, agent, server }) => {
+  const id = await crashedRun(agent);
+  await admin.goto(`${server.url}/runs/${id}?step=47&tab=events`);
+  await expectLive(admin);
+  const events = admin.getByRole("region", { name: "Events" });
+  await expect(events.locator(".event-data").first()).toBeVisible();
+  const beyond = await events.evaluate((it) => it.scrollWidth - it.clientWidth);
+  expect(beyond, "nothing to scroll sideways").toBeLessThanOrEqual(0);
+  await expectAccessible(admin);
+});
+
 test("what is pressed is 44 px high", async ({ admin, agent, server }) => {
   const { crashed } = await workingDay(agent);
   const waiting = await waitingRun(agent);

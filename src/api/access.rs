@@ -71,6 +71,14 @@ pub async fn apply(
     let mut detail = serde_json::json!(change);
     let action = detail["change"].as_str().unwrap_or_default().to_owned();
     tracing::info!(by = by.name, action, "access changes");
+    if let Change::RevokeToken { id } = &change {
+        // The trail says which one it was in words, also when nobody lists it any more.
+        let known = store.live_tokens(id).await?;
+        if let Some(token) = known.into_iter().find(|it| it.id == *id) {
+            detail["name"] = serde_json::json!(token.name);
+            detail["role"] = serde_json::json!(token.role);
+        }
+    }
     let changed = carry_out(store, by, origin, change).await;
     let kind = match &changed {
         // Which of the tokens of this name it is.

@@ -173,10 +173,7 @@ pub async fn some(ids: Vec<RunId>) -> Result<AsOf<Vec<Run>>, AppError> {
 door!(One: Needs(Read));
 #[server(endpoint = "runs/one", input = Json, output = Json)]
 pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
-    use crate::domain::{
-        Code, StepStatus,
-        views::sheet::{Aftermath, Usual},
-    };
+    use crate::domain::{StepStatus, views::sheet::Usual};
     super::authorise::<One>()?;
     let store = super::store()?;
     super::as_of(&store, async {
@@ -190,11 +187,7 @@ pub async fn one(id: RunId) -> Result<AsOf<RunSheet>, AppError> {
             Some(at) => Usual::of(store.durations_before(&id, at.seq, &at.name).await?),
             None => None,
         };
-        // A damaged row is shown where it stands; the rest of the page does without it.
-        let after = match store.aftermath(&id).await {
-            Err(problem) if problem.code == Code::Corrupt => Aftermath::default(),
-            known => known?,
-        };
+        let after = store.aftermath(&id).await?;
         Ok(RunSheet::of(detail, usual, after))
     })
     .await

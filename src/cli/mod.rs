@@ -16,6 +16,7 @@ mod migrate;
 mod notes;
 mod order;
 mod plan;
+mod run_head;
 mod runs;
 mod say;
 mod serve;

@@ -2,13 +2,11 @@
 
 use super::{
     Failure,
+    run_head::RunHead,
     say::{clean, clip, say},
     source::{Source, SourceArgs},
 };
-use crate::domain::{
-    DecisionKind, Event, Run, RunDetail, RunId, RunQuery, RunStatus, rules::doubt::UNCHECKED,
-    wire::protocol::Check,
-};
+use crate::domain::{Event, Run, RunId, RunQuery, RunStatus, wire::protocol::Check};
 
 /// List, show and watch runs.
 #[derive(clap::Subcommand)]
@@ -133,12 +131,12 @@ fn now_at(run: &Run) -> String {
 }
 
 pub async fn show(source: &Source, id: &RunId, json: bool) -> Result<(), Failure> {
-    let run = source.run(id).await?;
+    let head = RunHead::of(source, id).await?;
     if json {
-        say!("{}", serde_json::to_string_pretty(&run)?);
+        say!("{}", serde_json::to_string_pretty(&head)?);
         return Ok(());
     }
-    facts(&run, cancelled_by(source, &run.run).await);
+    head.print();
     let mut after = 0;
     say!(
         "\n{:>7}  {:<11}{:<28}{:<10}{:>6}{:>10}{:>10}",
@@ -176,57 +174,6 @@ pub async fn show(source: &Source, id: &RunId, json: bool) -> Result<(), Failure
             None => return Ok(()),
         }
     }
-}
-
-/// The run is shown also where its decisions cannot be read.
-async fn cancelled_by(source: &Source, run: &Run) -> Option<String> {
-    if run.status != RunStatus::Cancelled {
-        return None;
-    }
-    let page = source.decisions(&run.id, None).await.ok()?;
-    let mut made = page.decisions.into_iter();
-    made.find(|it| it.kind == DecisionKind::Cancel)
-        .map(|it| it.author)
-}
-
-fn facts(detail: &RunDetail, cancelled_by: Option<String>) {
-    let run = &detail.run;
-    say!(
-        "{}  {}",
-        clip(run.title.as_deref().unwrap_or(&run.agent), 100),
-        run.id
-    );
-    let by = cancelled_by.map_or(String::new(), |by| format!(" by {}", clip(&by, 100)));
-    say!("  status     {}{by} (version {})", run.status, run.version);
-    if run.unchecked() {
-        say!(
-            "  not known  an effect {UNCHECKED}: `step47 acknowledge {}`",
-            run.id
-        );
-    }
-    let code = run
-        .code_version
-        .as_deref()
-        .map_or(String::new(), |v| format!("@{v}"));
-    say!("  agent      {}{}", clip(&run.agent, 100), clip(&code, 100));
-    if let Some(model) = &run.model {
-        say!("  model      {}", clip(model, 100));
-    }
-    if let Some(lease) = &run.lease {
-        say!(
-            "  worker     {}, lease until {}",
-            clip(&lease.worker, 100),
-            lease.expires_at
-        );
-    }
-    say!(
-        "  steps      {} begun, {} committed, {} announced",
-        run.steps,
-        run.committed,
-        run.announced
-    );
-    say!("  snapshot   {} {}", run.snapshot, run.hash);
-    say!("  created    {}", run.created_at);
 }
 
 /// A run from its beginning to its end; of all runs, what happens from now on.

@@ -10,7 +10,7 @@ use crate::domain::{RunId, StepDetail, StepStatus, views::words};
 /// Letters of a value that stand on its line; `--json` has all of it.
 const VALUE: usize = 200;
 
-/// Show a run with its steps, with --step one of them in full, or with --at its state at a snapshot
+/// Show a run with what was decided last and its steps, with --step one of them in full, or with --at its state at a snapshot
 #[derive(clap::Args)]
 pub struct Args {
     /// The run's id
@@ -69,8 +69,13 @@ fn one_step(detail: &StepDetail) {
     say!("  key        {}", clean(step.key.as_str()));
     say!("  sent as    {}", step.idempotency_key);
     say!("  input      {}", clip(&detail.input.to_string(), VALUE));
-    if matches!(step.status, StepStatus::Committed | StepStatus::Skipped) {
-        say!("  result     {}", clip(&detail.result.to_string(), VALUE));
+    if matches!(step.stood(), StepStatus::Committed | StepStatus::Skipped) {
+        let result = clip(&detail.result.to_string(), VALUE);
+        let counts = match step.was {
+            Some(_) => format!(" ({})", words::SUPERSEDED),
+            None => String::new(),
+        };
+        say!("  result     {result}{counts}");
     }
     if let Some(error) = &detail.error {
         say!(

@@ -5,6 +5,7 @@ use crate::{
     domain::{
         Role, Time,
         nouns::{audit::AuditKind, lifetime::Lifetime},
+        views::audit_words,
     },
     store::audit,
 };
@@ -104,6 +105,11 @@ pub async fn run(command: Command) -> Result<(), Failure> {
         }
         Command::Revoke { id_or_name, store } => {
             let store = store.open().await?;
+            let known = store.live_tokens(&id_or_name).await?;
+            let named = known
+                .iter()
+                .map(|it| serde_json::json!({"id": it.id, "name": it.name, "role": it.role}));
+            let named: Vec<_> = named.take(audit_words::TOKENS_MAX).collect();
             match store.revoke_token(&id_or_name).await? {
                 0 => {
                     return Err(format!(
@@ -112,7 +118,9 @@ pub async fn run(command: Command) -> Result<(), Failure> {
                     .into());
                 }
                 n => {
-                    let detail = serde_json::json!({"token": id_or_name, "revoked": n});
+                    let detail = serde_json::json!({
+                        "token": id_or_name, "revoked": n, "tokens": named
+                    });
                     let entry = audit::of(AuditKind::Access, super::HERE, "revoke_token", detail);
                     store.noted(entry).await;
                     say!("revoked {n}");

@@ -109,7 +109,7 @@ fn worker_since(attempt: Option<&Attempt>, lease_end: Option<LeaseEnd>) -> Strin
         Some(it) if lease_end == Some(LeaseEnd::Release) => {
             format!("{} released the run", it.worker)
         }
-        Some(it) => format!("{} has not been heard from since", it.worker),
+        Some(it) => format!("{} {}", it.worker, words::NOT_HEARD_SINCE),
         None => "—".into(),
     }
 }

@@ -70,4 +70,5 @@ pub mod trouble_banner;
 pub mod unknown_effects;
 pub mod value_facts;
 pub mod verification;
+pub mod who_first;
 pub mod workers_table;

@@ -2,7 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::domain::{RunId, rules::plan::LeftBehind, views::words};
+use crate::domain::{
+    RunId,
+    rules::plan::LeftBehind,
+    views::{run_words::NOT_UNDONE, words},
+};
 
 #[component]
 pub fn NotUndone(
@@ -30,8 +34,8 @@ pub fn NotUndone(
     move || {
         any.get().then(|| {
             view! {
-                <section class="not-undone" aria-label="Not undone">
-                    <b class="tone-crashed">"Not undone"</b>
+                <section class="not-undone" aria-label=NOT_UNDONE>
+                    <b class="tone-crashed">{NOT_UNDONE}</b>
                     <ul>{move || left.get().into_iter().map(one).collect_view()}</ul>
                     {move || acknowledge.get().map(|href| view! { <a class="button" href=href>"Acknowledge…"</a> })}
                 </section>

@@ -151,7 +151,7 @@ fn action(run: &RunId) -> String {
 
 /// Whether a worker is there to take the run.
 #[component]
-fn TakerWords(agent: String, taker: Taker) -> impl IntoView {
+pub fn TakerWords(agent: String, taker: Taker) -> impl IntoView {
     let asking = Asking {
         workers: taker.workers,
         last: taker.last,

@@ -4,11 +4,8 @@
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::time::Moment;
-use crate::{
-    api::AppError,
-    domain::{Code, DecisionKind, Time, views::words},
-};
+use super::who_first::{First, WhoFirst};
+use crate::{api::AppError, domain::Code};
 
 #[component]
 pub fn Refusal(
@@ -29,25 +26,19 @@ pub fn Refusal(
         .into_any();
     }
     let problem = error.0;
-    let by = problem.fields.get("decided_by").and_then(Value::as_str);
-    let by = by.map(str::to_owned);
-    let at = problem.fields.get("decided_at").cloned();
-    let at = at.and_then(|at| serde_json::from_value::<Time>(at).ok());
-    let kind = problem.fields.get("decided_kind").cloned();
-    let kind = kind.and_then(|kind| serde_json::from_value::<DecisionKind>(kind).ok());
-    let what = kind.map(|kind| format!(": {}", words::decided(kind)));
-    let said = match (problem.code, by, at) {
-        (Code::VersionConflict, Some(by), Some(at)) => view! {
-            <b>"Already decided by "<bdi>{by}</bdi>{what}</b>", at "<Moment at/>"."
+    let first = First::of_refusal(&problem);
+    let why = problem.fields.get("why").and_then(Value::as_str);
+    let why = why.unwrap_or(&problem.detail).to_owned();
+    let said = match (problem.code, first) {
+        (Code::VersionConflict, Some(first)) => {
+            view! { <b>"Already decided: "</b><WhoFirst first/>"." }.into_any()
         }
-        .into_any(),
-        (Code::VersionConflict, ..) => {
+        (Code::VersionConflict, None) => {
             view! { <b>"The run changed while you looked."</b> }.into_any()
         }
-        (Code::PlanChanged, Some(by), Some(at)) => view! {
-            <b>"The plan changed: "<bdi>{by}</bdi>" decided"</b>" at "<Moment at/>"."
+        (Code::DecisionRefused, Some(first)) => {
+            view! { <b>"Already decided: "</b><WhoFirst first/>"; "<bdi>{why}</bdi>"." }.into_any()
         }
-        .into_any(),
         (Code::PlanChanged, ..) => view! { <b>"The plan changed while you looked."</b> }.into_any(),
         (Code::Forbidden, ..) => {
             view! { <b>"You may not do this: "</b><bdi>{problem.detail.clone()}</bdi> }.into_any()

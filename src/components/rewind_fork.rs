@@ -6,13 +6,17 @@ use std::collections::BTreeSet;
 
 use super::{
     next_field,
+    plan::TakerWords,
     refusal::Refusal,
     renewed::{LivePlan, Renewed},
 };
 use crate::{
     api::AppError,
     domain::{
-        DecisionKind, StepStatus, rules::plan::LeftBehind, views::words, wire::protocol::Decide,
+        DecisionKind, StepStatus,
+        rules::plan::LeftBehind,
+        views::{run_words, words},
+        wire::protocol::Decide,
     },
 };
 
@@ -22,6 +26,8 @@ pub fn RewindForkSheet(
     kind: DecisionKind,
     /// From before this step; a fork without one is from the end.
     step: Option<i64>,
+    /// Whose workers take the run.
+    agent: String,
     plan: LivePlan,
     back: String,
     #[prop(into)] busy: Signal<bool>,
@@ -100,6 +106,14 @@ pub fn RewindForkSheet(
             "The state goes back to what it was before step {seq}. Step {seq} and all after it stay visible as superseded and are executed again."
         ),
     };
+    let next = fork.then(|| {
+        let said = run_words::after_fork(&agent, step.unwrap_or(1));
+        let taker = move || {
+            let taker = now.with(|plan| plan.taker.clone());
+            view! { <TakerWords agent=agent.clone() taker/> }
+        };
+        view! { <p><bdi>{said}</bdi>" "{taker}</p> }
+    });
     let kept = move || match now.with(|plan| plan.saved.steps) {
         1 => "1 step is replayed from its checkpoint, not executed again.".to_owned(),
         n => format!(
@@ -151,6 +165,7 @@ pub fn RewindForkSheet(
                 <h2 id="plan-title">{title}</h2>
                 <p class="dim">{does}</p>
                 {step.map(|_| view! { <p>{kept}</p> })}
+                {next}
             </header>
             {move || refused.get().map(|error| view! { <Refusal error renewed=true/> })}
             <Renewed plan refused/>

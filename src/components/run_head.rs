@@ -13,7 +13,7 @@ use crate::domain::{
     AgentError, Run,
     nouns::{run::Link, worker::Asking},
     rules::lease::LeaseEnd,
-    views::{sheet::RunSheet, words},
+    views::{run_words, sheet::RunSheet, words},
 };
 
 #[component]
@@ -88,7 +88,7 @@ fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoVi
     let tokens = part(run, tokens);
     let labels = part(run, |run| run.labels.clone());
     let parent = part(run, |run| run.parent.clone());
-    let forked = part(run, |run| run.forked_at);
+    let origin = part(run, run_words::origin);
     let saved = Memo::new(move |_| sheet.with(|it| it.as_ref().and_then(saved)));
     let span = Signal::derive(move || run.with(|run| run.as_ref().and_then(run_row::span)));
     let label = |(key, value): (String, String)| {
@@ -103,12 +103,8 @@ fn Facts(run: Memo<Option<Run>>, sheet: Signal<Option<RunSheet>>) -> impl IntoVi
     let parent = move || {
         parent.get().flatten().map(|it| {
             let href = format!("/runs/{}?step={}", it.run, it.seq);
-            let text = format!("{} step {}", it.run.short(), it.seq);
-            let of = match forked.get().flatten() {
-                Some(_) => "forked from",
-                None => "child of",
-            };
-            view! { <div><dt>{of}</dt><dd><a href=href>{text}</a></dd></div> }
+            let text = run_words::place(it.run.short(), it.seq);
+            view! { <div><dt>{origin.get()}</dt><dd><a href=href>{text}</a></dd></div> }
         })
     };
     view! {

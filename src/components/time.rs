@@ -135,6 +135,14 @@ pub fn Moment(#[prop(into)] at: Signal<Time>) -> impl IntoView {
     view! { <Said at words=words.into()/> }.into_any()
 }
 
+/// A moment that something has lasted since, for a page that was read at `now`: "09:50:25".
+#[component]
+pub fn Since(#[prop(into)] at: Signal<Time>, now: Time) -> impl IntoView {
+    let zone = Zone::of_reader();
+    let words = Memo::new(move |_| words::since_at(at.get(), now, zone.offset(at.get())));
+    view! { <Said at words=words.into()/> }.into_any()
+}
+
 /// How long ago `at` was; the moment itself until there is a "now".
 #[component]
 pub fn Ago(#[prop(into)] at: Signal<Time>) -> impl IntoView {
@@ -142,6 +150,17 @@ pub fn Ago(#[prop(into)] at: Signal<Time>) -> impl IntoView {
     let words = Memo::new(move |_| match now.get() {
         Some(now) => words::ago(now.ms_since(at.get())),
         None => words::moment(at.get()),
+    });
+    view! { <Said at words=words.into()/> }.into_any()
+}
+
+/// How long ago `at` was, within a sentence: "4 seconds ago".
+#[component]
+pub fn AgoInFull(#[prop(into)] at: Signal<Time>) -> impl IntoView {
+    let now = Clock::now();
+    let words = Memo::new(move |_| match now.get() {
+        Some(now) => words::ago_in_full(now.ms_since(at.get())),
+        None => format!("at {}", words::moment(at.get())),
     });
     view! { <Said at words=words.into()/> }.into_any()
 }

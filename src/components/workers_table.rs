@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{
     glyph::{Glyph, Shape},
-    time::{Ago, At, Moment},
+    time::{Ago, At, Moment, Since},
     top_bar::{runs_by, runs_of},
 };
 use crate::domain::{
@@ -46,6 +46,7 @@ fn WorkerRow(worker: Worker, now: Time) -> impl IntoView {
     let (shape, label) = match doing {
         Doing::Works => (Shape::Running, "Working on runs"),
         Doing::Waits => (Shape::Pending, "Polling for work"),
+        Doing::Idle => (Shape::Pending, "Idle"),
         Doing::Silent => (Shape::Cancelled, "Not heard from lately"),
     };
     let runs = runs_by(&worker.name);
@@ -64,7 +65,14 @@ fn WorkerRow(worker: Worker, now: Time) -> impl IntoView {
     let idle = match (doing, worker.asks) {
         (Doing::Works, _) => None,
         (Doing::Waits, Some(asks)) => Some(view! { <Waiting asks/> }.into_any()),
-        _ => Some(view! { <p class="dim">"Idle, not polling"</p> }.into_any()),
+        (Doing::Waits | Doing::Idle, _) => {
+            Some(view! { <p class="dim">"Idle, not polling"</p> }.into_any())
+        }
+        (Doing::Silent, _) => {
+            let (name, at) = (worker.name.clone(), worker.heard_at);
+            let since = format!(" {} ", words::NOT_HEARD_SINCE);
+            Some(view! { <p class="dim"><bdi>{name}</bdi>{since}<Since at now/></p> }.into_any())
+        }
     };
     view! {
         <tr class="worker-row" role="row">

@@ -9,6 +9,7 @@ pub mod form;
 pub mod inbox;
 pub mod outline;
 pub mod pick;
+pub mod run_words;
 pub mod search;
 pub mod sheet;
 pub mod state_view;

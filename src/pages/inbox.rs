@@ -24,12 +24,13 @@ use crate::{
         refusal::Refusal,
         time::Ago,
         top_bar::{Here, Section},
+        who_first::{First, WhoFirst},
     },
     domain::{
         Action, AsOf, RunId,
         diff::Change,
         views::{
-            inbox::{InboxItem, InboxPage as Questions},
+            inbox::{InboxItem, InboxPage as Questions, settled_by},
             sheet::Excerpt,
             words,
         },
@@ -238,16 +239,22 @@ fn Question(item: InboxItem, shown: Shown) -> impl IntoView {
     let heading = format!("q-{id}");
     let labelled = heading.clone();
     let (gate, seq) = (item.gate.clone(), item.seq);
-    let settled = move || match (answered.get(), is_gone.get()) {
-        (Some(said), _) => Some(said),
-        (None, true) => {
-            Some("No longer waiting: someone answered, or the run moved on.".to_owned())
+    let first = who_settled(&item, is_gone);
+    let settled = Memo::new(move |_| answered.with(Option::is_some) || is_gone.get());
+    let settled_words = move || match (answered.get(), first.get()) {
+        (Some(said), _) => view! { <p role="status"><b>{said}</b></p> }.into_any(),
+        (None, Some(first)) => {
+            view! { <p role="status"><b>"No longer waiting: "</b><WhoFirst first/>"."</p> }
+                .into_any()
         }
-        _ => None,
+        (None, None) => view! {
+            <p role="status"><b>"No longer waiting: someone answered, or the run moved on."</b></p>
+        }
+        .into_any(),
     };
     let may = move || shell.may(Action::Decide);
     let answer = move || {
-        if settled().is_some() {
+        if settled.get() {
             return None;
         }
         Some(match may() {
@@ -270,11 +277,33 @@ fn Question(item: InboxItem, shown: Shown) -> impl IntoView {
             <ExcerptBlock title="context" excerpt=context/>
             {item.change.map(|(from, to)| view! { <LedHere run=item.run.clone() from to/> })}
             {answer}
-            {move || settled().and_then(|_| deciding.refused.get()).map(|error| view! { <Refusal error/> })}
-            {move || settled().map(|said| view! { <p role="status"><b>{said}</b></p> })}
+            {move || deciding.refused.get().filter(|_| settled.get()).map(|error| view! { <Refusal error/> })}
+            {move || settled.get().then(settled_words)}
         </article>
     }
     .into_any()
+}
+
+/// Who answered a question that no longer waits, read when it went. What cannot be read leaves the card with the general
+/// words, which are true too.
+fn who_settled(item: &InboxItem, is_gone: Memo<bool>) -> RwSignal<Option<First>> {
+    let first = RwSignal::new(None::<First>);
+    let (run, seq, since) = (item.run.clone(), item.seq, item.since);
+    Effect::new(move |_| {
+        if !is_gone.get() {
+            return;
+        }
+        let run = run.clone();
+        spawn_local(async move {
+            let read = api::decisions::of_run(run, None).await;
+            let known = read.ok().and_then(|page| {
+                let it = settled_by(&page.decisions, seq, since)?;
+                Some(First::of_decision(it))
+            });
+            first.try_set(known);
+        });
+    });
+    first
 }
 
 /// The change of state that led to the question, read when it is opened.

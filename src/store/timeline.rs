@@ -10,7 +10,7 @@ pub use recent::Recent;
 
 use self::{
     around::{Children, children, flags, gaps},
-    bars::{between_folds, by_time, even, single, worsen},
+    bars::{between_folds, by_time, even_of_fork, single, worsen},
 };
 use super::{
     Error, Store,
@@ -68,6 +68,11 @@ async fn draw(
     };
     let window = query.window.map_or(whole, |it| it.within(whole));
     let id = &run.id;
+    // In time a fork begins with itself, so nothing of what it shares is in the picture.
+    let own = run.parent.as_ref().map(|origin| origin.seq).filter(|own| {
+        let steps = query.axis == Axis::Steps && run.forked_at.is_some();
+        steps && window.from < *own && *own < window.to
+    });
     let range = match query.axis {
         Axis::Steps => (window.from, (window.to - 1).min(run.steps)),
         Axis::Time => steps_between(conn, id, window).await?,
@@ -78,7 +83,7 @@ async fn draw(
     let exact = range.1 - range.0 < cells;
     let mut bars = match (exact, query.axis) {
         (true, axis) => single(conn, id, range, end, axis).await?,
-        (false, Axis::Steps) => even(range, cells),
+        (false, Axis::Steps) => even_of_fork(range, cells, own),
         (false, Axis::Time) => by_time(conn, id, window, cells, end).await?,
     };
     let gaps = gaps(conn, run, end, window, query.axis).await?;
@@ -107,6 +112,7 @@ async fn draw(
         axis: query.axis,
         whole,
         window,
+        own,
         bars,
         lanes,
         crowded,

@@ -10,7 +10,7 @@ use super::{
     table::Declared as _,
 };
 use crate::domain::{
-    Problem, RunId, RunStatus, StepStatus, Time,
+    Code, Problem, RunId, RunStatus, StepStatus, Time,
     rules::{
         decision::{Decision, DecisionKind},
         lease::LeaseEnd,
@@ -31,7 +31,8 @@ const MOVED: &str = "WHERE run = $1 AND kind NOT IN ('note', 'pin', 'claim', 'fo
      ORDER BY id DESC LIMIT 1";
 
 impl Store {
-    /// What a run's page says beside the run itself: saved steps, how the lease ended, effects not undone.
+    /// What a run's page says beside the run itself: saved steps, how the lease ended, effects not undone. A damaged row is
+    /// shown where it stands; the rest of the page does without all of this.
     pub async fn aftermath(&self, run: &RunId) -> Result<Aftermath, Problem> {
         let read = async {
             let (mut conn, run) = self.find(run).await?;
@@ -67,7 +68,10 @@ impl Store {
                 unknown: unknown(&mut *conn, &run, now).await?,
             })
         };
-        read.await.map_err(Error::problem)
+        match read.await.map_err(Error::problem) {
+            Err(problem) if problem.code == Code::Corrupt => Ok(Aftermath::default()),
+            known => known,
+        }
     }
 
     /// The effects of these runs of which nobody knows whether they happened, each with its run: at most as many as are named.

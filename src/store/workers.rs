@@ -12,6 +12,7 @@ use crate::domain::{
     nouns::worker::{
         ASKS_MS, Asking, Asks, Hold, REMEMBERED_DAYS, RefusedWrite, Worker, WorkerPage,
     },
+    rules::lease::LeaseEnd,
 };
 
 /// Leases shown of one worker; more are counted.
@@ -41,6 +42,8 @@ impl Store {
         let silent = now.plus_ms(-REMEMBERED_DAYS * 86_400_000);
         let sql = "SELECT name, version, model, heard_at, asked_at, idle_since, \
              (SELECT MAX(l.ended_at) FROM leases l WHERE l.worker = workers.name), \
+             (SELECT l.ended_by FROM leases l WHERE l.worker = workers.name AND l.ended_at IS NOT NULL \
+             ORDER BY l.ended_at DESC LIMIT 1), \
              refused_at, refused_what, refused_run, refused_code, refused_detail FROM workers WHERE heard_at > $1 \
              AND (heard_at < $2 OR (heard_at = $2 AND name > $3)) ORDER BY heard_at DESC, name LIMIT $4";
         let rows = conn
@@ -85,8 +88,11 @@ impl Store {
 fn worker(mut row: Row) -> Result<Worker, Error> {
     let (name, version, model, heard_at) =
         (row.text()?, row.opt_text()?, row.opt_text()?, row.time()?);
-    let asks = match (row.opt_time()?, row.opt_time()?, row.opt_time()?) {
-        (Some(at), Some(asked), let_go) => Some(Asks {
+    let (asked_at, idle_since, let_go) = (row.opt_time()?, row.opt_time()?, row.opt_time()?);
+    // Nothing here vouches for the row of a lease: a word that is none says nothing.
+    let by = row.opt_text()?.and_then(|it| it.parse::<LeaseEnd>().ok());
+    let asks = match (asked_at, idle_since) {
+        (Some(at), Some(asked)) => Some(Asks {
             since: Asks::idle_since(asked, let_go),
             at,
             agents: Vec::new(),
@@ -113,6 +119,7 @@ fn worker(mut row: Row) -> Result<Worker, Error> {
         heard_at,
         asks,
         refused,
+        lease_ended: let_go.zip(by),
     })
 }
 
@@ -156,6 +163,10 @@ impl Beside {
     }
 
     fn join(&self, worker: &mut Worker) {
+        if let Some((at, LeaseEnd::Release | LeaseEnd::Finish)) = worker.lease_ended {
+            // It said so itself.
+            worker.heard_at = worker.heard_at.max(at);
+        }
         let known = self.agents.get(&worker.name).map_or(&[][..], Vec::as_slice);
         let named = known.iter().filter(|(agent, _)| !agent.is_empty());
         worker.agents = named.clone().map(|(agent, _)| agent.clone()).collect();

@@ -337,7 +337,30 @@ async fn a_run_that_stopped_is_never_shown_as_it_ran(on: Engine) {
     assert_eq!(stopped[2].2, "crashed");
 }
 
+async fn a_fork_says_where_its_own_steps_begin(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    for n in 1..=4 {
+        agent.does(&format!("s{n}"), json!({})).await;
+    }
+    let fork = json!({"kind": "fork", "step": 3, "reason": "another way"});
+    let made = api.decide(&agent.run, fork).await.is(200);
+    let id = made["run"]["id"].as_str().expect("an id");
+    let steps = json!({"axis": "steps"});
+    let before = timeline(&api, id, steps.clone()).await;
+    assert_eq!(before["own"], Value::Null, "nothing of its own yet");
+    let next = api.lease(id, json!({})).await;
+    next.does("another", json!({})).await;
+    let after = timeline(&api, id, steps.clone()).await;
+    assert_eq!(after["own"], 3, "{after}");
+    let time = timeline(&api, id, json!({"axis": "time"})).await;
+    assert_eq!(time["own"], Value::Null, "in time it begins with itself");
+    let origin = timeline(&api, &agent.run, steps).await;
+    assert_eq!(origin["own"], Value::Null, "{origin}");
+}
+
 both_engines!(
+    a_fork_says_where_its_own_steps_begin,
     what_people_took_is_told_and_takes_no_room,
     a_superseded_step_keeps_the_look_it_had,
     a_child_that_runs_is_told_however_many_came_after_it,

@@ -187,7 +187,42 @@ async fn two_tokens_of_one_name_are_told_apart(on: Engine) {
     assert!(sound.status.success(), "{sound:?}");
 }
 
+async fn a_change_of_access_names_whom_it_is_about(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    let change = async |change: Value| {
+        let order = json!({"change": change});
+        api.post("/api/access/change", order).await.is(200)
+    };
+    change(json!({"change": "add_user", "name": "ana", "role": "operator"})).await;
+    change(json!({"change": "create_token", "name": "ci", "role": "agent"})).await;
+    let id = listed(&server, "ci").await[0].clone();
+    let id = id.as_str().expect("an id");
+    change(json!({"change": "revoke_token", "id": id})).await;
+    let other = server.api_as("viewer", "old").await;
+    drop(other);
+    let gone = listed(&server, "old").await[0].clone();
+    let gone = gone.as_str().expect("an id");
+    let revoked = server.store.command(&["token", "revoke", "old"]).await;
+    assert!(revoked.status.success(), "{revoked:?}");
+    let page = api.request(reqwest::Method::GET, "/audit?kind=access");
+    let page = page.header("accept", "text/html").send().await;
+    let page = page.expect("an answer").text().await.expect("a page");
+    let told = Cli::of(&api).says(&["audit", "--kind", "access"]).await;
+    for words in [
+        "person ana, operator".to_owned(),
+        format!("token ci, agent, id {id}"),
+        format!("token old, viewer, id {gone}"),
+    ] {
+        assert!(told.done().contains(&words), "{words}: {told:?}");
+        assert!(page.contains(&words), "{words}: {page}");
+    }
+    let named = format!("token ci, agent, id {id}");
+    assert_eq!(told.out.matches(&named).count(), 2, "made and revoked");
+}
+
 both_engines!(
+    a_change_of_access_names_whom_it_is_about,
     nobody_fills_the_disk_by_being_refused,
     every_refused_form_and_function_is_kept,
     failed_sign_ins_are_kept_and_counted,

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::decisions::charge;
 use crate::support::{Api, Engine, Server, both_engines, eventually, on_postgres, unique};
 use step47::domain::Time;
 
@@ -140,6 +141,29 @@ async fn a_refused_write_is_remembered_with_its_reason(on: Engine) {
     assert_eq!(other["refused"], Value::Null, "it is not the other's");
 }
 
+/// Its process died in the middle of an effect: nothing says that it is idle.
+async fn a_worker_that_lost_its_lease_is_said_to_be_silent(on: Engine) {
+    let server = Server::start(on).await;
+    let api = server.api();
+    let (lost, done) = (unique("lost"), unique("done"));
+    let run = api.create(json!({})).await;
+    let agent = api
+        .lease(&run, json!({"worker": lost, "ttl_ms": 1000}))
+        .await;
+    agent.executes("charge", charge()).await;
+    let other = api.create(json!({})).await;
+    let let_go = api.lease(&other, json!({"worker": done})).await;
+    let_go.release(json!({})).await.is(200);
+    let seen = worker(&api, &lost, |it| it["lease_ended"].is_array()).await;
+    assert_eq!(seen["lease_ended"][1], "expiry", "{seen}");
+    let seen = worker(&api, &done, |it| it["lease_ended"].is_array()).await;
+    assert_eq!(seen["lease_ended"][1], "release", "{seen}");
+    let page = api.request(reqwest::Method::GET, "/workers");
+    let page = page.header("accept", "text/html").send().await;
+    let page = page.expect("an answer").text().await.expect("a page");
+    assert!(page.contains("has not been heard from since"), "{page}");
+}
+
 async fn workers_come_page_by_page(on: Engine) {
     let server = Server::start(on).await;
     let api = server.api();
@@ -182,6 +206,7 @@ async fn servers_share_what_they_know_of_workers(on: Engine) {
 }
 
 both_engines!(
+    a_worker_that_lost_its_lease_is_said_to_be_silent,
     a_worker_is_shown_with_the_run_it_holds,
     a_worker_that_gets_nothing_is_known_to_wait,
     a_worker_is_idle_only_since_it_let_go_of_its_last_run,

@@ -13,7 +13,11 @@ use crate::{
             audit::{AuditPage, AuditQuery},
         },
         rules::{decision::DecisionPage, plan::Plan},
-        views::{inbox::InboxPage, words},
+        views::{
+            inbox::InboxPage,
+            sheet::{Aftermath, RunSheet},
+            words,
+        },
         wire::protocol::{
             Check as _, Decide, DecideAnswer, EventPage, RunPage, SnapshotAnswer, StepPage,
             VALUES_MAX,
@@ -106,6 +110,31 @@ impl Source {
         )
     }
 
+    /// The newest of them; none where one is damaged in the store, which keeps nobody from reading the rest of the run.
+    pub async fn newest_decisions(&self, run: &RunId) -> Result<Option<DecisionPage>, Failure> {
+        let asked = json!({"run": run, "before": null});
+        ask!(
+            self,
+            client => async { sound(client.function("decisions/of_run", &asked).await) },
+            store => async {
+                sound(store.decisions(run, None, PAGE).await.map_err(Error::from))
+            },
+        )
+    }
+
+    /// What a run's page says beside the run itself.
+    pub async fn aftermath(&self, run: &RunId) -> Result<Aftermath, Failure> {
+        let asked = json!({"id": run});
+        ask!(
+            self,
+            client => async {
+                let read: AsOf<RunSheet> = client.function("runs/one", &asked).await?;
+                Ok(read.value.after)
+            },
+            store => store.aftermath(run),
+        )
+    }
+
     /// Questions that wait for a person, oldest first.
     pub async fn inbox(&self, cursor: Option<&str>) -> Result<InboxPage, Failure> {
         let asked = json!({"cursor": cursor});
@@ -185,6 +214,13 @@ fn named(step: Result<StepDetail, Error>) -> Result<String, Error> {
     match step {
         Err(Error::Refused(problem)) if problem.code == Code::Corrupt => Ok(words::DAMAGED.into()),
         step => step.map(|it| it.step.name),
+    }
+}
+
+fn sound<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
+    match read {
+        Err(Error::Refused(problem)) if problem.code == Code::Corrupt => Ok(None),
+        read => read.map(Some),
     }
 }
 

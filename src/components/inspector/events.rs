@@ -19,24 +19,24 @@ pub fn Events(events: Vec<Event>) -> impl IntoView {
         let data = event.data.to_string();
         let end = data.floor_char_boundary(DATA_MAX);
         view! {
-            <tr>
-                <td class="cell-figure">{words::number(event.id)}</td>
-                <td class="cell-figure"><At at=event.at/></td>
-                <td>{event.kind.as_str()}</td>
-                <td class="mono event-data"><bdi>{data[..end].to_owned()}</bdi></td>
+            <tr role="row">
+                <td class="cell-figure" role="cell">{words::number(event.id)}</td>
+                <td class="cell-figure" role="cell"><At at=event.at/></td>
+                <td role="cell">{event.kind.as_str()}</td>
+                <td class="mono event-data" role="cell"><bdi>{data[..end].to_owned()}</bdi></td>
             </tr>
         }
     };
     view! {
         <div class="table-scroll" tabindex="0" role="region" aria-label="Events">
-            <table class="attempts" aria-label="Events, oldest first">
-                <thead>
-                    <tr>
-                        <th scope="col">"Event"</th><th scope="col">"At"</th>
-                        <th scope="col">"What"</th><th scope="col">"Data"</th>
+            <table class="attempts events" role="table" aria-label="Events, oldest first">
+                <thead role="rowgroup">
+                    <tr role="row">
+                        <th scope="col" role="columnheader">"Event"</th><th scope="col" role="columnheader">"At"</th>
+                        <th scope="col" role="columnheader">"What"</th><th scope="col" role="columnheader">"Data"</th>
                     </tr>
                 </thead>
-                <tbody>{events.into_iter().map(row).collect_view()}</tbody>
+                <tbody role="rowgroup">{events.into_iter().map(row).collect_view()}</tbody>
             </table>
         </div>
     }

@@ -14,7 +14,7 @@ use crate::{
             decision::EditMark,
             plan::{Changed, Checked, LeftBehind, Plan, PlanAction, PlanStep, Span},
         },
-        views::{pick::Picks, words},
+        views::{pick::Picks, run_words::NOT_UNDONE, words},
     },
 };
 
@@ -245,7 +245,7 @@ fn LeftThere(left: Vec<LeftBehind>) -> impl IntoView {
         <div class="plan-row is-decide" role="listitem">
             <span class="plan-seq"></span>
             <span class="plan-mark tone-crashed" aria-hidden="true">"▲"</span>
-            <span class="plan-what tone-crashed">"Not undone"</span>
+            <span class="plan-what tone-crashed">{NOT_UNDONE}</span>
             <span class="plan-detail">{left.into_iter().map(one).collect_view()}</span>
             <span class="plan-detail tone-crashed">"these effects may happen again, with new keys"</span>
         </div>

@@ -1,6 +1,8 @@
 //! From a timeline to shapes: all places are in units of the width (see [`WIDTH`]) and pixels of the height.
 
 mod labels;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Write as _;
 
@@ -25,7 +27,7 @@ const CRASH_MIN: f64 = 90.0;
 /// Shapes of their own beyond these many are drawn like the others.
 const HATCHED_MAX: usize = 40;
 /// Announced steps stand here, after "now" and not to scale.
-const ANNOUNCED_WIDTH: f64 = 620.0;
+const ANNOUNCED_WIDTH: f64 = 900.0;
 const ANNOUNCED_MAX: i64 = 5;
 const TICKS_MAX: i64 = 12;
 /// A line of a child run.
@@ -107,7 +109,7 @@ pub fn scale(timeline: &Timeline) -> Scale {
         true => WIDTH - ANNOUNCED_WIDTH,
         false => WIDTH,
     };
-    Scale::new(timeline.window, &timeline.folded(), width)
+    Scale::of_fork(timeline.window, &timeline.folded(), timeline.own, width)
 }
 
 impl Picture {
@@ -122,11 +124,14 @@ impl Picture {
         let y = below + 10.0;
         let children = picture.children(timeline, &scale, below + 15.0);
         picture.height = below + 18.0 + CHILD_HEIGHT * children + 18.0;
+        // What comes first keeps its place: words that find none are left out.
+        picture.now(timeline, &scale);
         picture.gaps(timeline, &scale, y);
+        picture.announced(timeline, &scale, y);
         picture.folds(timeline, &scale, y);
+        picture.own(timeline, &scale, y);
         picture.phases(timeline, &scale, y);
         picture.above(timeline, &scale);
-        picture.now(timeline, &scale, y);
         picture.ticks(timeline, &scale, offset);
         picture
     }
@@ -222,7 +227,8 @@ impl Picture {
         let length: i64 = open.iter().map(|it| it.length()).sum();
         let mut free = 0.0;
         for stretch in open {
-            let share = TICKS_MAX as f64 * stretch.length() as f64 / length.max(1) as f64;
+            let width = scale.x(stretch.to) - scale.x(stretch.from);
+            let share = TICKS_MAX as f64 * width / WIDTH;
             for at in ticks(stretch, time, (share.ceil() as i64).max(1)) {
                 let x = scale.x(at);
                 if x < free || x > WIDTH - 300.0 {
@@ -271,105 +277,5 @@ fn draw(path: &mut String, look: Look, x: f64, width: f64, y: f64) {
         let y = y + top;
         // Writing to a string cannot fail.
         let _ = write!(path, "M{x:.0} {y:.0}h{width:.0}v{height:.0}h-{width:.0}z");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::views::timeline::{Fold, Waited};
-
-    fn run_of(steps: i64) -> Timeline {
-        let bar = |n: i64| Bar {
-            first: n,
-            last: n,
-            from: Time(n * 1_000_000),
-            to: Time(n * 1_000_000 + 900_000),
-            look: if n == steps {
-                Look::Crashed
-            } else {
-                Look::Committed
-            },
-            lane: 0,
-            name: None,
-        };
-        let whole = Stretch::new(1_000_000, steps * 1_000_000 + 900_000);
-        Timeline {
-            axis: Axis::Time,
-            whole,
-            window: whole,
-            bars: (1..=steps).map(bar).collect(),
-            lanes: 1,
-            crowded: 0,
-            folds: vec![],
-            idle: 0,
-            superseded: vec![],
-            marks: vec![],
-            cut: false,
-            gaps: vec![],
-            phases: vec![],
-            flags: vec![],
-            children: vec![],
-            children_more: 0,
-            now: None,
-            announced: 0,
-        }
-    }
-
-    #[test]
-    fn elements_follow_looks_and_not_steps() {
-        let elements = |steps| {
-            let picture = Picture::of(&run_of(steps), 0);
-            picture.paths.len() + picture.crashed.len() + picture.crosses.len()
-        };
-        assert_eq!(elements(40), elements(480));
-        assert_eq!(elements(40), 2);
-    }
-
-    #[test]
-    fn a_crash_is_wide_enough_to_be_seen() {
-        let picture = Picture::of(&run_of(400), 0);
-        assert!(picture.crashed[0].width >= CRASH_MIN);
-    }
-
-    #[test]
-    fn a_superseded_step_keeps_its_look_and_fades() {
-        let mut rewound = run_of(3);
-        rewound.bars[1].look = Look::Superseded;
-        rewound.bars[2].look = Look::Superseded;
-        rewound.superseded = vec![(2, Look::Committed), (3, Look::Crashed)];
-        let picture = Picture::of(&rewound, 0);
-        assert_eq!(picture.crashed.len(), 1);
-        assert!(picture.crashed[0].ghost);
-        let classes: Vec<_> = picture.paths.iter().map(|it| it.0.as_str()).collect();
-        assert_eq!(classes, ["bar-committed", "bar-committed is-ghost"]);
-    }
-
-    #[test]
-    fn the_words_of_two_folds_do_not_run_into_each_other() {
-        let mut long = run_of(40);
-        let fold = |from: i64| Fold {
-            from: from * 1_000_000,
-            to: (from + 1) * 1_000_000,
-            person: Some(Waited {
-                ms: 3_780_000,
-                open: false,
-            }),
-        };
-        long.folds = vec![fold(20), fold(22), fold(24)];
-        let picture = Picture::of(&long, 0);
-        assert_eq!(picture.folds.len(), 3);
-        assert!(
-            picture
-                .folds
-                .iter()
-                .all(|it| it.said == "waited 1h 03m for a person")
-        );
-        let mut spans: Vec<_> = picture.labels.iter().map(Label::span).collect();
-        spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-        assert!(
-            !spans.is_empty() && spans.is_sorted_by(|a, b| a.1 <= b.0),
-            "{spans:?}"
-        );
     }
 }

@@ -8,6 +8,7 @@ use crate::domain::{
         run::At,
         time::Time,
     },
+    rules::lease::LeaseEnd,
     wire::problem::Code,
 };
 
@@ -32,6 +33,9 @@ pub struct Worker {
     pub heard_at: Time,
     pub asks: Option<Asks>,
     pub refused: Option<RefusedWrite>,
+    /// When the last lease that it no longer has ended, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ended: Option<(Time, LeaseEnd)>,
 }
 
 /// A lease as its worker's page shows it.
@@ -79,17 +83,28 @@ pub struct RefusedWrite {
 pub enum Doing {
     Works,
     Waits,
+    /// It let go of its last run a moment ago and asks for no other.
+    Idle,
     Silent,
 }
 
 impl Worker {
     pub fn doing(&self, now: Time) -> Doing {
-        let asks = |it: &Asks| now.ms_since(it.at) < ASKS_MS;
-        match (self.holds.is_empty(), &self.asks) {
-            (false, _) => Doing::Works,
-            (true, Some(it)) if asks(it) => Doing::Waits,
+        let lately = |at: Time| now.ms_since(at) < ASKS_MS;
+        match &self.asks {
+            _ if !self.holds.is_empty() => Doing::Works,
+            // What it asked for before it fell silent says nothing of now.
+            _ if self.lost() => Doing::Silent,
+            Some(it) if lately(it.at) => Doing::Waits,
+            _ if lately(self.heard_at) => Doing::Idle,
             _ => Doing::Silent,
         }
+    }
+
+    /// Its last lease ran out or was taken over, and it has not been heard from since.
+    fn lost(&self) -> bool {
+        self.lease_ended
+            .is_some_and(|(at, by)| by.lost() && at > self.heard_at)
     }
 }
 
@@ -122,21 +137,25 @@ mod tests {
         assert_eq!(Asks::idle_since(Time(9), Some(Time(5))), Time(9));
     }
 
-    #[test]
-    fn a_worker_that_stopped_asking_is_silent_not_idle() {
-        let now = Time(1_000_000_000);
-        let mut worker = Worker {
+    fn worker(heard_at: Time) -> Worker {
+        Worker {
             name: "w-1".into(),
             version: None,
             model: None,
             agents: vec![],
             holds: vec![],
             holds_more: 0,
-            heard_at: now,
+            heard_at,
             asks: None,
             refused: None,
-        };
-        assert_eq!(worker.doing(now), Doing::Silent);
+            lease_ended: None,
+        }
+    }
+
+    #[test]
+    fn a_worker_that_stopped_asking_is_silent_not_idle() {
+        let now = Time(1_000_000_000);
+        let mut worker = worker(now);
         worker.asks = Some(Asks {
             since: now,
             at: now,
@@ -144,5 +163,36 @@ mod tests {
         });
         assert_eq!(worker.doing(now.plus_ms(ASKS_MS - 1)), Doing::Waits);
         assert_eq!(worker.doing(now.plus_ms(ASKS_MS)), Doing::Silent);
+    }
+
+    #[test]
+    fn a_worker_that_lost_its_lease_is_silent_at_once_and_one_that_let_go_is_idle() {
+        let now = Time(1_000_000_000);
+        let ended = now.plus_ms(1_000);
+        let after = |by| Worker {
+            lease_ended: Some((ended, by)),
+            asks: Some(Asks {
+                since: now,
+                at: now,
+                agents: vec![],
+            }),
+            ..worker(now)
+        };
+        for by in [LeaseEnd::Expiry, LeaseEnd::Takeover] {
+            assert_eq!(after(by).doing(ended), Doing::Silent);
+            let late = Worker {
+                heard_at: ended.plus_ms(1),
+                asks: None,
+                ..after(by)
+            };
+            assert_eq!(late.doing(ended.plus_ms(2)), Doing::Idle, "it spoke again");
+        }
+        let let_go = Worker {
+            heard_at: ended,
+            asks: None,
+            ..after(LeaseEnd::Finish)
+        };
+        assert_eq!(let_go.doing(ended.plus_ms(5)), Doing::Idle);
+        assert_eq!(let_go.doing(ended.plus_ms(ASKS_MS)), Doing::Silent);
     }
 }

@@ -2,11 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::nouns::{
-    ids::{RunId, StepKey},
-    status::RunStatus,
-    step::Gate,
-    time::Time,
+use crate::domain::{
+    nouns::{
+        ids::{RunId, StepKey},
+        status::RunStatus,
+        step::Gate,
+        time::Time,
+    },
+    rules::decision::{Decision, DecisionKind},
 };
 
 /// A gate without an answer.
@@ -39,4 +42,41 @@ pub struct InboxPage {
     pub next: Option<String>,
     /// The store's clock when it was read.
     pub now: Time,
+}
+
+/// The decision after which a question at this step waited no longer, among those about its run, newest first.
+pub fn settled_by(decisions: &[Decision], seq: i64, since: Time) -> Option<&Decision> {
+    use DecisionKind::{Answer, Approve, Cancel, Reject, Rewind, Skip};
+    let settles = |it: &&Decision| match it.kind {
+        Approve | Reject | Answer | Skip => it.step == Some(seq),
+        Rewind => it.step.is_some_and(|first| first <= seq),
+        Cancel => true,
+        _ => false,
+    };
+    decisions.iter().filter(|it| it.at >= since).find(settles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_answered_the_question_settled_it_and_nobody_before_it_was_asked() {
+        let made = |id, kind, step, at| Decision {
+            step,
+            at: Time(at),
+            ..Decision::bare(id, kind, "ana".into(), 1)
+        };
+        let all = [
+            made(4, DecisionKind::Note, Some(13), 40),
+            made(3, DecisionKind::Answer, Some(13), 30),
+            made(2, DecisionKind::Answer, Some(12), 20),
+            made(1, DecisionKind::Rewind, Some(9), 10),
+        ];
+        let by = |seq, since| settled_by(&all, seq, Time(since)).map(|it| it.id);
+        assert_eq!(by(13, 25), Some(3));
+        assert_eq!(by(13, 35), None, "before it was asked");
+        assert_eq!(by(11, 5), Some(1), "the run went back to before it");
+        assert_eq!(by(8, 5), None);
+    }
 }

@@ -12,7 +12,7 @@ pub use fold::{Fold, Waited, folds};
 pub use lanes::{LANES_MAX, assign};
 pub use lines::{LINES_MAX, lines};
 pub use marks::{Mark, Notable};
-pub use scale::{Scale, WIDTH, ticks};
+pub use scale::{SHARED_SHARE, Scale, WIDTH, ticks};
 pub use waits::{Wait, waits};
 
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,16 @@ pub fn between(window: Stretch, folds: &[Stretch]) -> Vec<Stretch> {
         open.push(Stretch::new(from, window.to));
     }
     open
+}
+
+/// The same stretches, the one that holds `at` in two.
+pub fn apart(stretches: Vec<Stretch>, at: Option<i64>) -> Vec<Stretch> {
+    let Some(at) = at else { return stretches };
+    let split = |it: Stretch| match it.from < at && at < it.to {
+        true => vec![Stretch::new(it.from, at), Stretch::new(at, it.to)],
+        false => vec![it],
+    };
+    stretches.into_iter().flat_map(split).collect()
 }
 
 /// Which part of a run's timeline is wanted, and how fine.
@@ -296,6 +306,9 @@ pub struct Timeline {
     pub axis: Axis,
     pub whole: Stretch,
     pub window: Stretch,
+    /// Of a fork, where its own part begins in this window: what lies before is shared with its origin.
+    #[serde(default)]
+    pub own: Option<i64>,
     pub bars: Vec<Bar>,
     /// Lanes in use, and parallel steps that found none.
     pub lanes: i64,
@@ -323,9 +336,9 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// What is drawn to scale: the window without what is folded.
+    /// What is drawn to scale: the window without what is folded, and of a fork its own part by itself.
     pub fn open(&self) -> Vec<Stretch> {
-        between(self.window, &self.folded())
+        apart(between(self.window, &self.folded()), self.own)
     }
 
     /// What is not.

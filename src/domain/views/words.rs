@@ -20,6 +20,9 @@ use crate::domain::{
 /// What stands for a status that cannot be relied on.
 pub const DAMAGED: &str = "damaged in the store";
 
+/// What is said of a step that someone rewound past.
+pub const SUPERSEDED: &str = "superseded by a rewind";
+
 /// What those read who may not decide.
 pub const VIEW_ONLY: &str = "View only. Ask an operator to decide.";
 
@@ -55,7 +58,7 @@ pub fn step_status(status: StepStatus) -> &'static str {
 /// What is to be said of a step: its status, what was decided about it, what it was before a rewind.
 pub fn step_stands(step: &Step) -> String {
     match step.was {
-        Some(was) => format!("{}, superseded by a rewind", step_status(was)),
+        Some(was) => format!("{}, {SUPERSEDED}", step_status(was)),
         None if step.decided() => "decided: runs again".into(),
         None if step.skipped_in_doubt() => "skipped; it may have happened".into(),
         None => step_status(step.status).into(),
@@ -95,15 +98,19 @@ pub fn decided(kind: DecisionKind) -> &'static str {
 
 /// What the reader did a moment ago, with what they answered: "You answered “Refund €120.00”."
 pub fn you_decided(decision: &Decision) -> String {
-    let answer = match decision.kind {
-        DecisionKind::Answer => decision.chosen.first().and_then(|it| it.result.as_ref()),
-        _ => None,
-    };
     let did = decided(decision.kind);
-    match answer {
-        Some(answer) => format!("You {did} “{}”.", answer.as_answer()),
+    match answer(decision) {
+        Some(answer) => format!("You {did} “{answer}”."),
         None => format!("You {did}."),
     }
+}
+
+/// What was answered, as it was offered: "Refund €120.00".
+pub fn answer(decision: &Decision) -> Option<String> {
+    let chosen = decision.chosen.first()?;
+    let answers = decision.kind == DecisionKind::Answer;
+    let result = chosen.result.as_ref().filter(|_| answers)?;
+    Some(result.as_answer())
 }
 
 /// What is said of a word that means nothing where it stands: which ones there are.
@@ -127,6 +134,9 @@ pub fn capital(mut words: String) -> String {
 pub fn approve(question: &str) -> String {
     format!("Approve: {}", question.trim_end().trim_end_matches('?'))
 }
+
+/// What is said of a worker that fell silent, as it stands between its name and a time. It does not say that it is dead.
+pub const NOT_HEARD_SINCE: &str = "has not been heard from since";
 
 /// How an attempt ended, as the time follows it: "Lease lost 3 min ago".
 pub fn attempt_ended(by: EndedBy) -> &'static str {
@@ -343,6 +353,18 @@ pub fn ago(ms: i64) -> String {
     }
 }
 
+/// The same within a sentence: "4 seconds ago".
+pub fn ago_in_full(ms: i64) -> String {
+    let (n, unit) = match ms {
+        ..1_500 => return "a moment ago".into(),
+        1_500..60_000 => (ms / 1_000, "second"),
+        60_000..3_600_000 => (ms / 60_000, "minute"),
+        3_600_000..86_400_000 => (ms / 3_600_000, "hour"),
+        _ => (ms / 86_400_000, "day"),
+    };
+    format!("{} ago", several(n, unit))
+}
+
 /// A moment that fits a column, for readers without a clock: "16 Nov 02:00".
 pub fn moment(at: Time) -> String {
     moment_at(at, 0)
@@ -406,6 +428,14 @@ pub fn asking(agent: &str, asking: Asking, now: Option<Time>, offset: i32) -> St
 /// A time of day in a zone: "09:50:25".
 pub fn time_to_the_second_at(at: Time, offset: i32) -> String {
     at.at_offset(offset).format("%H:%M:%S").to_string()
+}
+
+/// A moment in the past as it is said now: "09:50:25", and with its day where that is long ago.
+pub fn since_at(at: Time, now: Time, offset: i32) -> String {
+    match now.ms_since(at) < 12 * 3_600_000 {
+        true => time_to_the_second_at(at, offset),
+        false => moment_at(at, offset),
+    }
 }
 
 /// A mark on an axis that is `length` microseconds long, in a zone.
@@ -545,6 +575,18 @@ mod tests {
             ages,
             ["now", "40 s ago", "12 min ago", "2 h ago", "7 d ago"]
         );
+        let ages = [-3, 1_900, 4_200, 720_000, 7_200_000, 604_800_000].map(ago_in_full);
+        assert_eq!(
+            ages,
+            [
+                "a moment ago",
+                "1 second ago",
+                "4 seconds ago",
+                "12 minutes ago",
+                "2 hours ago",
+                "7 days ago"
+            ]
+        );
     }
 
     #[test]
@@ -554,6 +596,8 @@ mod tests {
         assert_eq!(moment_at(at, -180), "15 Nov 23:00");
         assert_eq!(time_of_day(at), "02:00:49.114");
         assert_eq!(time_of_day_at(at, 330), "07:30:49.114");
+        assert_eq!(since_at(at, at.plus_ms(60_000), 330), "07:30:49");
+        assert_eq!(since_at(at, at.plus_ms(86_400_000), 330), "16 Nov 07:30");
         assert_eq!(moment_in_full(at), "16 Nov 2026 02:00:49 UTC");
         let in_full = [60, 330, -210].map(|offset| moment_in_full_at(at, offset));
         assert_eq!(

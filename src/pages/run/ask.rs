@@ -97,9 +97,10 @@ pub fn Asked(
                         .into_any(),
                     );
                 }
+                let agent = agent.get_untracked()?;
                 view! {
                     <Dialog class="over-page" labelled="plan-title" back=back.clone()>
-                        <Branch kind id=id.get_value() plan=read.plan back done=Callback::new(done)/>
+                        <Branch kind id=id.get_value() agent plan=read.plan back done=Callback::new(done)/>
                     </Dialog>
                 }
                 .into_any()
@@ -140,6 +141,7 @@ pub fn Asked(
 fn Branch(
     kind: DecisionKind,
     id: RunId,
+    agent: String,
     plan: OpenPlan,
     back: String,
     done: Callback<DecideAnswer>,
@@ -150,7 +152,7 @@ fn Branch(
     // From before this step, or from the end of a run that has none.
     let show = Callback::new(move |(step, plan): (Option<i64>, LivePlan)| {
         view! {
-            <RewindForkSheet kind step plan back=back.clone() busy=deciding.busy refused=deciding.refused on_decide/>
+            <RewindForkSheet kind step agent=agent.clone() plan back=back.clone() busy=deciding.busy refused=deciding.refused on_decide/>
         }
         .into_any()
     });

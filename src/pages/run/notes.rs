@@ -14,14 +14,14 @@ use crate::{
         toast::Toasts,
     },
     domain::{
-        DecisionKind, Run, RunId,
-        rules::decision::{Decision, DecisionPage, Gist},
-        views::words,
+        Run, RunId,
+        rules::decision::{Decision, DecisionPage},
+        views::{
+            run_words::{DECISIONS_SHOWN, DecisionLine, has_line},
+            words,
+        },
     },
 };
-
-/// Lines that stand open; the others are folded.
-const SHOWN: usize = 3;
 
 #[component]
 pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
@@ -45,8 +45,7 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
             decisions.extend(before);
             next = older.next;
         }
-        // A claim ("I'm on it") ends by itself and stands above the list while it lasts.
-        decisions.retain(|it| it.kind != DecisionKind::Claim);
+        decisions.retain(has_line);
         Some((decisions, next.is_some()))
     });
     let id = part(run, |run| run.id.clone());
@@ -57,14 +56,18 @@ pub fn Notes(run: Memo<Option<Run>>, read: Read) -> impl IntoView {
     });
     let newest = move || {
         let (mut all, _) = said.get().unwrap_or_default();
-        all.truncate(SHOWN);
+        all.truncate(DECISIONS_SHOWN);
         let run = id.get();
         all.into_iter()
             .map(|it| line(it, run.as_ref()))
             .collect_view()
     };
-    let folds =
-        Memo::new(move |_| said.with(|it| it.as_ref().is_some_and(|(all, _)| all.len() > SHOWN)));
+    let folds = Memo::new(move |_| {
+        said.with(|it| {
+            it.as_ref()
+                .is_some_and(|(all, _)| all.len() > DECISIONS_SHOWN)
+        })
+    });
     let more = Memo::new(move |_| said.with(|it| it.as_ref().is_some_and(|(_, more)| *more)));
     let title = move || {
         let all = said.with(|it| it.as_ref().map_or(0, |(all, _)| all.len()));
@@ -146,44 +149,25 @@ fn ReadOlder(
 
 /// One decision about the run, in a line: who, when, what, why.
 fn line(it: Decision, run: Option<&RunId>) -> impl IntoView + use<> {
-    let author = it.author.clone();
-    let what = match (&it.text, &it.new_run) {
-        (Some(text), _) => view! { ": "<bdi>{text.clone()}</bdi> }.into_any(),
-        (_, Some(fork)) => {
-            let (href, short) = (format!("/runs/{fork}"), fork.short().to_owned());
-            let from = it
-                .step
-                .map(|step| format!(" from before step {}", words::number(step)));
-            view! { " forked it"{from}": "<a class="link mono" href=href>{short}</a> }.into_any()
-        }
-        _ => view! { " "<bdi>{words::did(it.kind, &it)}{chosen(&it)}</bdi> }.into_any(),
-    };
-    let change = it.change.as_ref().map(Gist::said);
+    let DecisionLine {
+        lead,
+        what,
+        fork,
+        change,
+        why,
+    } = DecisionLine::of(&it);
+    let fork = fork.map(|fork| {
+        let (href, short) = (format!("/runs/{fork}"), fork.short().to_owned());
+        view! { ": "<a class="link mono" href=href>{short}</a> }
+    });
     let change = change.map(|it| view! { ": "<bdi class="mono">{it}</bdi> });
     // Whatever made a state by hand leads to what it changed.
     let diff = run.zip(it.snapshot).map(|(run, made)| {
         let href = format!("/runs/{run}/diff?from={}&to={made}", made - 1);
         view! { " · "<a class="link" href=href>"what it changed"</a> }
     });
-    let why = it.reason.filter(|_| it.text.is_none());
     let why = why.map(|why| view! { <span class="dim">" “"<bdi>{why}</bdi>"”"</span> });
-    view! { <li><b><bdi>{author}</bdi></b>" "<span class="dim"><Moment at=it.at/></span>{what}{change}{why}{diff}</li> }
-}
-
-/// What a resume chose: ", step 47: it happened, result {"id":"ch_3Qk"}".
-fn chosen(it: &Decision) -> String {
-    let resumed = it.kind == DecisionKind::Resume;
-    let chosen = it.chosen.iter().filter(|_| resumed).take(5);
-    let words = chosen.map(|it| {
-        let result = it.result.as_ref();
-        let result = result.map_or(String::new(), |it| format!(", result {}", it.said()));
-        format!(
-            ", step {}: {}{result}",
-            words::number(it.step),
-            it.in_words()
-        )
-    });
-    words.collect()
+    view! { <li><b><bdi>{it.author}</bdi></b>" "<span class="dim"><Moment at=it.at/></span>{lead}<bdi>{what}</bdi>{fork}{change}{why}{diff}</li> }
 }
 
 /// A fork beside the run that it was made from.

@@ -151,6 +151,15 @@ impl Store {
         Ok(rows.into_iter().map(seen).collect())
     }
 
+    /// The live tokens of this id or name; a damaged one is left out.
+    pub async fn live_tokens(&self, id_or_name: &str) -> Result<Vec<Token>, Error> {
+        let mut conn = self.engine.read().await?;
+        let live = "WHERE (id = $1 OR name = $1) AND revoked_at IS NULL \
+             ORDER BY created_at DESC, id LIMIT 1000";
+        let rows = TokenRow::sound_ones(&mut *conn, live, params![id_or_name]).await?;
+        Ok(rows.into_iter().map(token).collect())
+    }
+
     /// Revokes the token of this id, or every live one of this name; answers how many.
     pub async fn revoke_token(&self, id_or_name: &str) -> Result<u64, Error> {
         let sql = "SELECT id FROM tokens WHERE (id = $1 OR name = $1) AND revoked_at IS NULL";

@@ -114,7 +114,12 @@ impl Command for Decision {
     async fn apply(&self, tx: &mut Tx) -> Result<Decided, Error> {
         let run = tx.run(&self.run).await?;
         self.current(tx, &run).await?;
-        let order = self.checked(tx, &run).await?;
+        let order = match self.checked(tx, &run).await {
+            Err(Error::Refused(problem)) if problem.code == Code::DecisionRefused => {
+                return Err(self.beaten(tx, &run, problem).await?.into());
+            }
+            checked => checked?,
+        };
         self.carry_out(tx, run, order).await
     }
 }

@@ -6,7 +6,7 @@ use super::notable;
 use crate::{
     domain::{
         Outcome, RunId, Time,
-        views::timeline::{self, Axis, Bar, CELLS_MAX, Fold, Look, Notable, Stretch},
+        views::timeline::{self, Axis, Bar, CELLS_MAX, Fold, Look, Notable, SHARED_SHARE, Stretch},
     },
     store::{
         Error,
@@ -93,8 +93,18 @@ async fn split_attempts(
     Ok(())
 }
 
-/// Cells of as many steps each.
-pub(super) fn even((first, last): (i64, i64), cells: i64) -> Vec<Bar> {
+/// Cells of as many steps each; a fork's own steps have the cells that the scale leaves to them.
+pub(super) fn even_of_fork((first, last): (i64, i64), cells: i64, own: Option<i64>) -> Vec<Bar> {
+    let Some(own) = own.filter(|own| first < *own && *own <= last) else {
+        return even((first, last), cells);
+    };
+    let shared = ((cells as f64 * SHARED_SHARE) as i64).max(1);
+    let mut bars = even((first, own - 1), shared);
+    bars.extend(even((own, last), cells - shared));
+    bars
+}
+
+fn even((first, last): (i64, i64), cells: i64) -> Vec<Bar> {
     let size = (last - first) / cells + 1;
     let cell = |from: i64| Bar {
         first: from,

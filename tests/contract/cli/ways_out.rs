@@ -186,7 +186,64 @@ async fn the_plan_names_what_is_not_undone(on: Engine) {
     }
 }
 
+async fn a_superseded_step_keeps_its_result(on: Engine) {
+    let api = on.shared().await;
+    let (agent, seq) = crashed(&api, 2).await;
+    let cli = Cli::of(&api);
+    let again = seq.to_string();
+    let back = ["rewind", &agent.run, "2", "--again", &again, "-m", "anew"];
+    cli.says(&back).await.done();
+    let said = cli.says(&["show", &agent.run, "--step", "2"]).await;
+    for words in [
+        "committed, superseded by a rewind",
+        "result     1 (superseded by a rewind)",
+    ] {
+        assert!(said.done().contains(words), "no {words:?} in {}", said.out);
+    }
+    let crashed = cli.says(&["show", &agent.run, "--step", &again]).await;
+    assert!(!crashed.done().contains("result"), "{crashed:?}");
+}
+
+async fn a_run_is_shown_with_its_way_here(on: Engine) {
+    let api = on.shared().await;
+    let (agent, seq) = crashed(&api, 1).await;
+    let (run, step) = (agent.run.as_str(), seq.to_string());
+    let cli = Cli::of(&api);
+    let way = ["--again", &step, "-m", "wrong file"];
+    let id = unique("fork");
+    let fork = [&["fork", run, &step, "--id", &id], &way[..]].concat();
+    cli.says(&fork).await.done();
+    cli.says(&[&["rewind", run, &step], &way[..]].concat())
+        .await
+        .done();
+    let left = format!("{seq} charge · charge 12 € to cus_1 · stripe.charges · unknown");
+    let said = cli.says(&["show", run]).await;
+    for words in [
+        format!("Rewound to before step {seq}"),
+        format!("Not undone: {left}"),
+        format!("rewound the run to before step {seq} “wrong file”"),
+        format!("forked it from before step {seq}: {id} “wrong file”"),
+    ] {
+        assert!(said.done().contains(&words), "no {words:?} in {}", said.out);
+    }
+    let json = cli.says(&["show", run, "--json"]).await;
+    let json: Value = serde_json::from_str(json.done()).expect("JSON");
+    assert_eq!(json["rewound_to"], seq, "{json}");
+    assert_eq!(json["not_undone"][0]["seq"], seq, "{json}");
+    assert_eq!(json["decisions"][0]["kind"], "rewind", "{json}");
+    assert_eq!(json["decisions"][0]["reason"], "wrong file", "{json}");
+    let said = cli.says(&["show", &id]).await;
+    for words in [
+        format!("forked from {run} step {seq}"),
+        format!("Not undone: {seq} charge in run {run} · "),
+    ] {
+        assert!(said.done().contains(&words), "no {words:?} in {}", said.out);
+    }
+}
+
 both_engines!(
+    a_superseded_step_keeps_its_result,
+    a_run_is_shown_with_its_way_here,
     the_plan_names_what_is_not_undone,
     a_step_is_shown_with_its_input_and_its_error,
     a_plan_names_what_waits_for_a_decision,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{crashed, decides};
-use crate::support::{Engine, both_engines};
+use crate::support::{Engine, both_engines, merged};
 
 async fn the_second_of_two_hears_who_was_first(on: Engine) {
     let api = on.shared().await;
@@ -17,7 +17,38 @@ async fn the_second_of_two_hears_who_was_first(on: Engine) {
         .refused(409, "version_conflict");
     assert_eq!(problem["decided_by"], first["decision"]["author"]);
     assert_eq!(problem["decided_at"], first["decision"]["at"]);
+    let what = format!("skipped step {seq}");
+    assert_eq!(problem["decided_what"], what);
     assert_eq!(problem["current_version"], first["run"]["version"]);
+}
+
+/// Whoever read the page again before the answer has the newest version, and is told all the same.
+async fn who_answers_what_is_answered_hears_what_was_said(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    let gate = json!({"title": "Refund?", "choices": ["Refund €120.00", "Refuse"]});
+    let begun = json!({"kind": "gate", "gate": gate});
+    agent.begin("g", begun).await.is(200);
+    agent.release(json!({})).await.is(200);
+    let answer = |choice: &str| json!({"kind": "answer", "step": 1, "result": {"choice": choice}});
+    let before = api.run(&agent.run).await["version"].clone();
+    let first = decides(&api, &agent.run, answer("Refund €120.00")).await;
+    let now = api.run(&agent.run).await["version"].clone();
+    for (version, code) in [(before, "version_conflict"), (now, "decision_refused")] {
+        let body = merged(
+            answer("Refuse"),
+            json!({"if_version": version, "reason": "no"}),
+        );
+        let problem = api.decide(&agent.run, body).await.refused(409, code);
+        assert_eq!(problem["decided_by"], first["decision"]["author"], "{code}");
+        assert_eq!(problem["decided_at"], first["decision"]["at"], "{code}");
+        assert_eq!(
+            problem["decided_what"], "answered “Refund €120.00”",
+            "{code}"
+        );
+        let detail = problem["detail"].as_str().expect("words");
+        assert!(detail.contains("answered “Refund €120.00”"), "{detail}");
+    }
 }
 
 async fn a_plan_that_is_no_longer_true_is_not_resumed(on: Engine) {
@@ -109,6 +140,7 @@ async fn marks_move_no_version_and_an_acknowledged_run_needs_nobody(on: Engine) 
 }
 
 both_engines!(
+    who_answers_what_is_answered_hears_what_was_said,
     the_second_of_two_hears_who_was_first,
     a_plan_that_is_no_longer_true_is_not_resumed,
     unknown_steps_wrong_statuses_and_missing_versions_are_refused,

@@ -4,15 +4,18 @@ use super::{ANNOUNCED_MAX, BAR_MIN, FoldMark, Label, Picture, announces};
 use crate::domain::{
     DecisionKind, Time,
     views::{
-        timeline::{Axis, Fold, Gap, Look, Scale, Timeline, WIDTH, Waited},
+        timeline::{Axis, Flag, Fold, Gap, Look, Scale, Timeline, WIDTH, Waited},
         words,
     },
 };
 
+/// The line of words above the bars; it is above the hand that takes the pointer, so that words there can be pointed at.
+const ABOVE: f64 = 13.0;
+
 /// Two words need this much room between their places.
 const LABEL_ROOM: f64 = 1_050.0;
-/// What a letter takes, about.
-const LETTER: f64 = 55.0;
+/// What a letter takes, about, where the page is 1,280 pixels wide; also the space between two words.
+const LETTER: f64 = 65.0;
 
 impl Label {
     /// From where to where it reaches, about.
@@ -25,14 +28,35 @@ impl Label {
         };
         (from, from + width)
     }
+
+    /// The same words on either side of their place, or in its middle.
+    fn ways(self) -> impl Iterator<Item = Self> {
+        let at = move |anchor| Self {
+            anchor,
+            ..self.clone()
+        };
+        ["middle", "end", "start"].into_iter().map(at)
+    }
 }
 
 impl Picture {
-    /// No other words of the same line are in its way.
+    /// No other words of the same line are in its way, and no edge cuts it off.
     fn has_room(&self, label: &Label) -> bool {
         let (from, to) = label.span();
-        let beside = self.labels.iter().filter(|it| it.y == label.y);
-        beside.map(Label::span).all(|it| it.1 <= from || to <= it.0)
+        let mut beside = self.labels.iter().filter(|it| it.y == label.y);
+        let free = beside.all(|it| {
+            let (left, right) = it.span();
+            right + LETTER <= from || to + LETTER <= left
+        });
+        free && from >= 0.0 && to <= WIDTH
+    }
+
+    /// Puts the first of these into the picture that has room; answers whether one had.
+    fn put(&mut self, ways: impl IntoIterator<Item = Label>) -> bool {
+        let fits = ways.into_iter().find(|it| self.has_room(it));
+        let fitted = fits.is_some();
+        self.labels.extend(fits);
+        fitted
     }
 
     pub(super) fn gaps(&mut self, timeline: &Timeline, scale: &Scale, y: f64) {
@@ -50,15 +74,16 @@ impl Picture {
                     (true, None) => format!("{long}, nobody holds this run"),
                     (true, Some(it)) => format!("{}, nobody holds this run", Waited::words(it)),
                 };
-                self.labels.push(Label {
-                    x: to - 20.0,
+                let label = |(x, anchor)| Label {
+                    x,
                     y,
-                    text,
+                    text: text.clone(),
                     said: None,
                     class: "label-dim",
-                    anchor: "end",
+                    anchor,
                     step: None,
-                });
+                };
+                self.put([(to - 20.0, "end"), (from + 20.0, "start")].map(label));
             }
         }
     }
@@ -97,13 +122,34 @@ impl Picture {
                     Some(_) => "label-wait",
                     None => "label-dim",
                 },
-                anchor: anchor(x),
+                anchor: "middle",
                 step: None,
             };
             let ways = [fold.words(), fold.short()].map(label);
-            let fits = ways.into_iter().find(|it| self.has_room(it));
-            self.labels.extend(fits);
+            self.put(ways.into_iter().flat_map(Label::ways));
         }
+    }
+
+    /// Where a fork's own steps begin.
+    pub(super) fn own(&mut self, timeline: &Timeline, scale: &Scale, y: f64) {
+        let Some(own) = timeline.own else { return };
+        let x = scale.x(own);
+        self.phases.push(x);
+        let label = |(x, anchor, text): (f64, _, &str)| Label {
+            x,
+            y,
+            text: text.into(),
+            said: None,
+            class: "label-dim",
+            anchor,
+            step: None,
+        };
+        let ways = [
+            (x - 30.0, "end", "◂ shared with its origin"),
+            (x + 30.0, "start", "◂ shared with its origin"),
+            (x - 30.0, "end", "◂ shared"),
+        ];
+        self.put(ways.map(label));
     }
 
     pub(super) fn phases(&mut self, timeline: &Timeline, scale: &Scale, y: f64) {
@@ -122,7 +168,7 @@ impl Picture {
             }
             free = x + LABEL_ROOM;
             self.phases.push(x);
-            let named = phase.name.as_ref().map(|name| Label {
+            self.put(phase.name.as_ref().map(|name| Label {
                 x: x + 30.0,
                 y,
                 text: format!("{} ▸", short(name)),
@@ -130,26 +176,21 @@ impl Picture {
                 class: "label-dim",
                 anchor: "start",
                 step: Some(phase.first),
-            });
-            let fits = named.filter(|it| self.has_room(it));
-            self.labels.extend(fits);
+            }));
         }
     }
 
     /// Words above the bars: the worst first, and only where there is room.
     pub(super) fn above(&mut self, timeline: &Timeline, scale: &Scale) {
-        let mut taken: Vec<f64> = Vec::new();
         let inside = |at: i64| (timeline.window.from..=timeline.window.to).contains(&at);
         for mark in &timeline.marks {
             let at = on_axis(timeline.axis, mark.at, mark.seq);
-            let x = scale.x(at);
-            if !inside(at) || taken.iter().any(|it| (it - x).abs() < LABEL_ROOM) {
+            if !inside(at) {
                 continue;
             }
-            taken.push(x);
-            self.labels.push(Label {
-                x,
-                y: 13.0,
+            let label = Label {
+                x: scale.x(at),
+                y: ABOVE,
                 text: mark.text.clone(),
                 said: None,
                 class: match mark.look {
@@ -158,9 +199,10 @@ impl Picture {
                     Look::Waiting => "label-waiting",
                     _ => "label-dim",
                 },
-                anchor: anchor(x),
+                anchor: "middle",
                 step: Some(mark.seq),
-            });
+            };
+            self.put(label.ways());
         }
         for flag in &timeline.flags {
             let at = match (timeline.axis, flag.step) {
@@ -168,69 +210,94 @@ impl Picture {
                 (Axis::Steps, Some(step)) => step,
                 (Axis::Steps, None) => continue,
             };
-            let x = scale.x(at);
-            if !inside(at) {
-                continue;
+            if inside(at) {
+                self.flag(flag, scale.x(at));
             }
-            // Where there is no room for its words, the flag alone stands below the words that are there.
-            let crowded = taken.iter().any(|it| (it - x).abs() < LABEL_ROOM);
-            let what = words::decided(flag.kind);
-            let (y, text) = match crowded {
-                true => (23.0, "⚑".to_owned()),
-                false if flag.kind == DecisionKind::Claim => (13.0, "⚑ claimed".to_owned()),
-                false => (13.0, format!("⚑ {what}")),
-            };
-            taken.push(x);
-            self.labels.push(Label {
-                x,
-                y,
-                text,
-                said: Some(match flag.kind {
-                    DecisionKind::Claim => format!("{} {what}", flag.author),
-                    _ => format!("{what} by {}", flag.author),
-                }),
-                class: "label-edited",
-                anchor: anchor(x),
-                step: flag.step,
-            });
         }
     }
 
-    pub(super) fn now(&mut self, timeline: &Timeline, scale: &Scale, y: f64) {
+    /// Where there is no room for its words, the flag stands alone; where there is none for it either, below the words that are
+    /// there. What it says in full goes with it.
+    fn flag(&mut self, flag: &Flag, x: f64) {
+        let what = match flag.kind {
+            DecisionKind::Claim => "claimed",
+            kind => words::decided(kind),
+        };
+        let label = |text: String| Label {
+            x,
+            y: ABOVE,
+            text,
+            said: Some(in_full(flag)),
+            class: "label-edited",
+            anchor: "middle",
+            step: flag.step,
+        };
+        let alone = label("⚑".into());
+        let below = Label {
+            y: 23.0,
+            anchor: edge(x),
+            ..alone.clone()
+        };
+        let ways = label(format!("⚑ {what}")).ways().chain(alone.ways());
+        if !self.put(ways) {
+            self.labels.push(below);
+        }
+    }
+
+    pub(super) fn now(&mut self, timeline: &Timeline, scale: &Scale) {
         if timeline.now.is_none() || timeline.window.to < timeline.whole.to {
             return;
         }
         let x = scale.x(timeline.window.to);
         self.now = (timeline.axis == Axis::Time).then_some(x);
-        if !announces(timeline) {
-            return;
-        }
-        if timeline.axis == Axis::Time {
-            self.labels.push(Label {
+        if timeline.axis == Axis::Time && announces(timeline) {
+            self.put([Label {
                 x: x + 30.0,
-                y: 13.0,
+                y: ABOVE,
                 text: "now".into(),
                 said: None,
                 class: "label-now",
                 anchor: "start",
                 step: None,
-            });
+            }]);
         }
+    }
+
+    /// What is announced after "now", not to scale.
+    pub(super) fn announced(&mut self, timeline: &Timeline, scale: &Scale, y: f64) {
+        if !announces(timeline) {
+            return;
+        }
+        let x = scale.x(timeline.window.to);
         let shown = timeline.announced.min(ANNOUNCED_MAX);
         let room = (WIDTH - x - 60.0) / shown as f64;
         for n in 0..shown {
             self.announced
                 .push((x + 60.0 + n as f64 * room, room * 0.72));
         }
-        self.labels.push(Label {
-            x: x + 60.0,
+        let label = |(x, anchor)| Label {
+            x,
             y,
             text: format!("{} announced", words::count(timeline.announced)),
             said: None,
             class: "label-dim",
-            anchor: "start",
+            anchor,
             step: None,
-        });
+        };
+        self.put([(x + 60.0, "start"), (WIDTH, "end")].map(label));
+    }
+}
+
+/// "rewound to before step 43 by ana"
+fn in_full(flag: &Flag) -> String {
+    let what = words::decided(flag.kind);
+    match (flag.kind, flag.step) {
+        (DecisionKind::Claim, _) => format!("{} {what}", flag.author),
+        (DecisionKind::Rewind, Some(step)) => {
+            let step = words::number(step);
+            format!("{what} to before step {step} by {}", flag.author)
+        }
+        _ => format!("{what} by {}", flag.author),
     }
 }
 
@@ -242,7 +309,7 @@ fn on_axis(axis: Axis, at: Time, seq: i64) -> i64 {
 }
 
 /// A word near an edge stands inside it.
-fn anchor(x: f64) -> &'static str {
+fn edge(x: f64) -> &'static str {
     match x {
         x if x < 0.08 * WIDTH => "start",
         x if x > 0.92 * WIDTH => "end",

@@ -1,11 +1,13 @@
 //! From moments or steps to places on the width, and back; folded times take a fixed little room.
 
-use super::Stretch;
+use super::{Stretch, apart, between};
 
 /// The width in its own units: a hundredth of a percent each.
 pub const WIDTH: f64 = 10_000.0;
 /// What a folded time takes.
 const FOLD: f64 = 220.0;
+/// What a fork shares with its origin takes no more than this of the width, so that its own steps can be seen.
+pub const SHARED_SHARE: f64 = 0.25;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Piece {
@@ -22,30 +24,46 @@ pub struct Scale {
 impl Scale {
     /// `window` on `width` units, with `folds` (in order, apart from each other) made small.
     pub fn new(window: Stretch, folds: &[Stretch], width: f64) -> Self {
+        Self::of_fork(window, folds, None, width)
+    }
+
+    /// The same for a fork: what lies before `own` is shared with its origin.
+    pub fn of_fork(window: Stretch, folds: &[Stretch], own: Option<i64>, width: f64) -> Self {
         let folds: Vec<_> = folds
             .iter()
             .filter(|fold| fold.from < window.to && fold.to > window.from)
             .map(|fold| fold.within(window))
             .collect();
         let fold_width = FOLD.min(width / (2.0 * folds.len().max(1) as f64));
-        let folded: i64 = folds.iter().map(|fold| fold.length()).sum();
-        let open = (window.length() - folded).max(1) as f64;
-        let unit = (width - fold_width * folds.len() as f64) / open;
-        let mut pieces = Vec::new();
-        let (mut at, mut x) = (window.from, 0.0);
-        let mut push = |from: i64, to: i64, width: f64| {
-            if from < to {
-                let on = Stretch { from, to };
-                pieces.push(Piece { on, x, width });
-                x += width;
-            }
+        let room = width - fold_width * folds.len() as f64;
+        let open = apart(between(window, &folds), own);
+        let is_shared = |it: &Stretch| own.is_some_and(|own| it.to <= own);
+        let length = |shared: bool| {
+            let parts = open.iter().filter(|it| is_shared(it) == shared);
+            parts.map(|it| it.length()).sum::<i64>() as f64
         };
-        for fold in &folds {
-            push(at, fold.from, (fold.from - at) as f64 * unit);
-            push(fold.from, fold.to, fold_width);
-            at = fold.to;
+        let (shared, rest) = (length(true), length(false));
+        let share = match rest > 0.0 {
+            true => (shared / (shared + rest)).min(SHARED_SHARE),
+            false => 1.0,
+        };
+        let units = [
+            room * (1.0 - share) / rest.max(1.0),
+            room * share / shared.max(1.0),
+        ];
+        let open = open.iter().map(|it| {
+            let unit = units[usize::from(is_shared(it))];
+            (*it, it.length() as f64 * unit)
+        });
+        let folds = folds.iter().map(|it| (*it, fold_width));
+        let mut parts: Vec<(Stretch, f64)> = open.chain(folds).collect();
+        parts.sort_by_key(|(on, _)| on.from);
+        let mut x = 0.0;
+        let mut pieces = Vec::with_capacity(parts.len());
+        for (on, width) in parts {
+            pieces.push(Piece { on, x, width });
+            x += width;
         }
-        push(at, window.to, (window.to - at) as f64 * unit);
         Self { pieces }
     }
 
@@ -141,6 +159,23 @@ mod tests {
         }
         let fold = scale.x(61_000) - scale.x(21_000);
         assert!((fold - FOLD).abs() < 1e-6, "a fold is small: {fold}");
+    }
+
+    #[test]
+    fn what_a_fork_shares_leaves_its_own_steps_most_of_the_width() {
+        let window = Stretch::new(1, 1_006);
+        let scale = Scale::of_fork(window, &[], Some(1_001), WIDTH);
+        assert!((scale.x(1_001) - SHARED_SHARE * WIDTH).abs() < 1e-6);
+        let step = scale.x(1_003) - scale.x(1_002);
+        assert!(step > 0.14 * WIDTH, "a step of its own can be seen: {step}");
+        assert!((scale.x(1_006) - WIDTH).abs() < 1e-6);
+        for seq in [1, 500, 1_001, 1_004] {
+            assert!((scale.value(scale.x(seq)) - seq).abs() <= 1, "{seq}");
+        }
+        let little = Scale::of_fork(Stretch::new(1, 101), &[], Some(11), WIDTH);
+        assert!((little.x(11) - 0.1 * WIDTH).abs() < 1e-6, "to scale");
+        let all = Scale::of_fork(Stretch::new(1, 11), &[], Some(11), WIDTH);
+        assert!((all.x(11) - WIDTH).abs() < 1e-6, "nothing of its own yet");
     }
 
     #[test]

@@ -63,9 +63,12 @@ pub fn meaning(code: Code) -> (Where, &'static str) {
         IdempotencyConflict => (Repeatable, "the key came with another body"),
         VersionConflict => (
             Named,
-            "`decided_by` was first; the run is at `current_version`",
+            "`decided_by` was first and did `decided_what`; the run is at `current_version`",
         ),
-        DecisionRefused => (Named, "`why` says what stands against it"),
+        DecisionRefused => (
+            Named,
+            "`why` says what stands against it; `decided_by` was first where somebody was",
+        ),
         PlanChanged => (Named, "the run is no longer as the plan showed it"),
         EventsPruned => (Named, "events after this number are no longer kept"),
         Pruned => (Named, "the snapshot is no longer kept"),

@@ -8,6 +8,7 @@ use crate::{
         Code, DecisionKind, EventKind, Problem, RunId,
         nouns::audit::{AuditEntry, AuditKind},
         rules::{decision, plan::LeftBehind},
+        views::run_words::decided_what,
     },
     store::{
         Error, audit, decisions,
@@ -150,18 +151,59 @@ impl Decision {
              AND kind NOT IN ('note', 'pin', 'fork', 'claim') ORDER BY id LIMIT 1";
         let params = params![run.id.as_str(), version];
         let made = decisions::some(tx.conn(), first, params).await?;
-        let (by, at, kind) = match made.into_iter().next() {
-            Some(it) => (Some(it.author), Some(it.at), Some(it.kind)),
-            None => (None, None, None),
+        let first = made.first();
+        let detail = match first {
+            Some(it) => format!(
+                "already decided by {} at {}: {}",
+                it.author,
+                it.at,
+                decided_what(it)
+            ),
+            None => format!("the run changed: version {} is current", run.version),
         };
-        let detail = match (&by, at) {
-            (Some(by), Some(at)) => format!("already decided by {by} at {at}"),
-            _ => format!("the run changed: version {} is current", run.version),
+        let problem =
+            Problem::new(Code::VersionConflict, detail).with("current_version", run.version);
+        Ok(who_was_first(problem, first))
+    }
+
+    /// What was refused because of what the step is by now, with who settled it before, where somebody did.
+    pub(super) async fn beaten(
+        &self,
+        tx: &mut Tx,
+        run: &RunRow,
+        mut problem: Problem,
+    ) -> Result<Problem, Error> {
+        use DecisionKind::{Answer, Approve, Commit, Reject, Retry, Skip};
+        let settles = matches!(
+            self.body.kind,
+            Retry | Commit | Skip | Approve | Reject | Answer
+        );
+        let Some(step) = self.body.step.filter(|_| settles) else {
+            return Ok(problem);
         };
-        Ok(Problem::new(Code::VersionConflict, detail)
-            .with("current_version", run.version)
-            .with("decided_by", by)
-            .with("decided_at", at)
-            .with("decided_kind", kind))
+        let newest = "WHERE run = $1 AND step = $2 \
+             AND kind IN ('retry', 'commit', 'skip', 'approve', 'reject', 'answer') ORDER BY id DESC LIMIT 1";
+        let made = decisions::some(tx.conn(), newest, params![run.id.as_str(), step]).await?;
+        let Some(first) = made.first() else {
+            return Ok(problem);
+        };
+        let what = decided_what(first);
+        problem.detail = format!(
+            "{}; {} {what} at {}",
+            problem.detail, first.author, first.at
+        );
+        Ok(who_was_first(problem, Some(first)))
+    }
+}
+
+/// The refusal with who decided before, when, and what. The first three fields are there also where nobody did.
+fn who_was_first(problem: Problem, first: Option<&decision::Decision>) -> Problem {
+    let problem = problem
+        .with("decided_by", first.map(|it| &it.author))
+        .with("decided_at", first.map(|it| it.at))
+        .with("decided_kind", first.map(|it| it.kind));
+    match first {
+        Some(first) => problem.with("decided_what", decided_what(first)),
+        None => problem,
     }
 }
