@@ -272,7 +272,7 @@ async fn a_cancel_names_what_nobody_checked_until_it_is_acknowledged(on: Engine)
     assert_eq!(page["run"]["effects_unknown"], true, "{page}");
     let show = ["show", &agent.run];
     let said = Cli::of(&api).says(&show).await;
-    let by = format!("cancelled by {}", who.as_str().expect("a name"));
+    let by = format!("Cancelled by {}", who.as_str().expect("a name"));
     for words in [
         "may have happened; nobody checked",
         "charge 12 € to cus_1",
