@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Bars of the first picture, before the page knows its width.
+/// Cells of the timeline's picture: up to so many steps have a bar each.
 const CELLS: i64 = 400;
 
 type Answer<T> = Result<AsOf<T>, AppError>;
@@ -156,7 +156,8 @@ impl Read {
     }
 
     /// Makes the `Transition` around the page wait for all of it, also for what is only shown once something else is known:
-    /// Leptos looks for further reads once more and no more, and would send a page without them that does not hydrate.
+    /// Leptos looks for further reads once more and no more, and would send a page without them that does not hydrate
+    /// (`src/pages/README.md`).
     /// Only the server waits: in the browser the page's parts are there as soon as each is known.
     pub fn wait_for_all(self) {
         if !cfg!(feature = "ssr") {

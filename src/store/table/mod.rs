@@ -33,8 +33,9 @@
 //!   because it is NULL in a new row. An insert writes all but `later`, an update all but `once`: no statement can leave
 //!   out a column that its seal covers ([`Bulk`](super::bulk::Bulk)).
 //! * **in a fork**: `copied` from the origin; `given`: whoever makes a row must say it, it is a field of the struct that is
-//!   named in the first line (or, where that says `copied by statements`, has its value in `commands/decide/fork/copies.rs`); `fresh`: as in a row that nothing happened to. A line without it does not compile, unless the
-//!   first line says `stays` (a fork gets no rows of that table) or `chained` (the same, and the rows form a chain: see
+//!   named in the first line (or, where that says `copied by statements`, has its value in
+//!   `commands/decide/fork/copies.rs`); `fresh`: as in a row that nothing happened to. A line without it does not compile,
+//!   unless the first line says `stays` (a fork gets no rows of that table) or `chained` (the same, and the rows form a chain: see
 //!   `rows/event.rs`).
 //! * **beside** are columns that the seal leaves out: `sealed` is JSON behind a hash of its own, `checked` is compared with
 //!   something else by `verify`. Statements name those that they write.
