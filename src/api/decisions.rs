@@ -39,7 +39,7 @@ pub async fn decide(
     Ok(store.decide_once(run, author, body, key).await?)
 }
 
-/// What a decision is recognised by when it is sent again: its key, whose it is, and what was `said`.
+/// What a decision is recognised by when it is sent again: its key, who sent it, and the hash of what was `said`.
 #[cfg(feature = "ssr")]
 pub(super) fn known_by(
     key: Option<String>,

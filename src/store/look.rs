@@ -231,7 +231,7 @@ impl Store {
         })
     }
 
-    /// The newest snapshot of a step up to `seq` that is not the same as the one before.
+    /// The newest snapshot, up to the step `seq`, by which a step changed the state.
     async fn last_change(&self, run: &RunId, seq: i64) -> Result<i64, Error> {
         let changed = |step: &StepRow| step.snapshot.filter(|_| step.state_change.is_some());
         let far = steps!(

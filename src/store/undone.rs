@@ -1,4 +1,4 @@
-//! What other rows than its own say of a run: what it goes on with, how its lease ended, and what a rewind or a fork did
+//! What a run's page says that does not stand in the run's own row: what it goes on with, how its lease ended, and what a rewind or a fork did
 //! not undo outside, until the run ends or someone acknowledges it.
 
 use super::{

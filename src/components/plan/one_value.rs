@@ -67,8 +67,8 @@ pub fn OneValue(
         let said = stands.said.get();
         said.filter(|said| path.with(|path| said.path == *path))
     };
-    // Typing begins with what stands there; what was typed meanwhile stays. Beside it is kept what stands there: the same value
-    // again is not sent.
+    // The field begins with the current value, unless something was typed meanwhile. The current value is kept too: if the
+    // field still says it, it is no change and is not sent.
     Effect::new(move || {
         let Some(said) = here() else {
             return;

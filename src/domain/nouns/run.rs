@@ -195,7 +195,7 @@ pub struct RunDetail {
 }
 
 impl Run {
-    /// A person has to look, and none said to have done so.
+    /// A person has to look, and nobody has acknowledged the run.
     pub fn needs_you(&self) -> bool {
         let at = self.at.as_ref().map(|at| at.status);
         needs_you(self.status, at, self.effects_unknown) && !self.acknowledged

@@ -14,7 +14,8 @@ const NAMES: [&str; 3] = ["$type", "$ext", "$opaque"];
 /// What a value says of its type: nothing, if it has none of the names.
 type Said = [Option<Hash>; 3];
 
-/// Where the state after an edit names a type that the state before it did not have there, nor elsewhere as often.
+/// The first place where an edit names a type that was not there before. A typed value that only moved names no type anew, so
+/// each name that is gone from one place may appear at another.
 pub fn named_anew(before: &Tree, after: &Tree) -> Option<String> {
     let mut found = Found::default();
     found.compare(Some(before), Some(after), &mut Vec::new());

@@ -69,7 +69,7 @@ impl Facts<'_> {
         self.until.is_none_or(|until| seq < until)
     }
 
-    /// Plain commits: whatever is no step of its own, and not damaged.
+    /// Stretches of plain commits: between the steps that were read one by one and those that are damaged.
     pub(super) fn spans(&self) -> Vec<Span> {
         let end = self
             .until

@@ -122,7 +122,7 @@ impl Kind {
         )
     }
 
-    /// The steps before one of which the fork has no copy.
+    /// The keys of rows of steps before $3 that the fork lacks: run $1 has them, run $2 does not.
     fn missing(&self) -> String {
         let (key, name) = (self.key(), self.table.name);
         format!(
