@@ -219,3 +219,18 @@ fn fail(error: Failure) -> ExitCode {
     eprintln!("step47: {error}");
     ExitCode::FAILURE
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn every_decision_has_a_command_of_its_name() {
+        let commands = Cli::command();
+        for kind in DecisionKind::ALL {
+            let command = commands.find_subcommand(kind.as_str());
+            assert!(command.is_some(), "step47 {kind}");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use super::{
     say::{clean, clip, say},
     source::SourceArgs,
 };
-use crate::domain::{RunId, StepDetail, StepStatus, views::words};
+use crate::domain::{RunId, StepDetail, views::words};
 
 /// Letters of a value that stand on its line; `--json` has all of it.
 const VALUE: usize = 200;
@@ -69,7 +69,7 @@ fn one_step(detail: &StepDetail) {
     say!("  key        {}", clean(step.key.as_str()));
     say!("  sent as    {}", step.idempotency_key);
     say!("  input      {}", clip(&detail.input.to_string(), VALUE));
-    if matches!(step.stood(), StepStatus::Committed | StepStatus::Skipped) {
+    if step.stood().is_settled() {
         let result = clip(&detail.result.to_string(), VALUE);
         let counts = match step.was {
             Some(_) => format!(" ({})", words::SUPERSEDED),

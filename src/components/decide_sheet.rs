@@ -31,7 +31,8 @@ pub fn verb(kind: DecisionKind) -> &'static str {
         DecisionKind::Fork => "Fork run",
         DecisionKind::Approve => "Approve",
         DecisionKind::Reject => "Reject",
-        _ => "Decide",
+        DecisionKind::Retry | DecisionKind::Commit | DecisionKind::Answer => "Decide",
+        DecisionKind::Edit | DecisionKind::Resume => "Decide",
     }
 }
 
@@ -53,7 +54,10 @@ fn consequence(kind: DecisionKind, run: &Run) -> String {
         DecisionKind::Skip => "The step is not executed. The agent goes on with null as its result.".into(),
         DecisionKind::Approve => "The agent goes on, told that it was approved.".into(),
         DecisionKind::Reject => "The agent goes on, told that it was rejected.".into(),
-        _ => String::new(),
+        // These have a plan or a form of their own.
+        DecisionKind::Retry | DecisionKind::Commit | DecisionKind::Answer => String::new(),
+        DecisionKind::Edit | DecisionKind::Resume => String::new(),
+        DecisionKind::Rewind | DecisionKind::Fork => String::new(),
     }
 }
 
@@ -63,7 +67,7 @@ fn unknown(
     run: &Run,
     effects: &[LeftBehind],
 ) -> Option<(String, Vec<LeftBehind>)> {
-    let leaves = matches!(kind, DecisionKind::Cancel | DecisionKind::Acknowledge);
+    let leaves = kind.leaves_unknown();
     let may = "it may have happened, not happened, or still be under way";
     match effects {
         _ if !leaves || !run.effects_unknown => None,

@@ -5,6 +5,32 @@ use leptos::prelude::*;
 
 use crate::domain::{DecisionKind, StepStatus, rules::offer::Standing};
 
+/// What the menu calls a decision; a decision without a word has its button or its page elsewhere.
+fn in_menu(kind: DecisionKind) -> Option<&'static str> {
+    match kind {
+        DecisionKind::Pause => Some("Pause…"),
+        DecisionKind::Rewind => Some("Rewind to before this step…"),
+        DecisionKind::Note => Some("Add a note…"),
+        DecisionKind::Claim => Some("I'm on it…"),
+        DecisionKind::Pin => Some("Pin…"),
+        DecisionKind::Acknowledge => Some("Acknowledge…"),
+        DecisionKind::Fork | DecisionKind::Cancel | DecisionKind::Resume => None,
+        DecisionKind::Retry | DecisionKind::Commit | DecisionKind::Skip => None,
+        DecisionKind::Approve | DecisionKind::Reject | DecisionKind::Answer => None,
+        DecisionKind::Edit => None,
+    }
+}
+
+/// The menu from top to bottom.
+const MENU: [DecisionKind; 6] = [
+    DecisionKind::Pause,
+    DecisionKind::Rewind,
+    DecisionKind::Note,
+    DecisionKind::Claim,
+    DecisionKind::Pin,
+    DecisionKind::Acknowledge,
+];
+
 #[component]
 pub fn RunActions(
     #[prop(into)] standing: Signal<Option<Standing>>,
@@ -15,27 +41,21 @@ pub fn RunActions(
     href: Callback<DecisionKind, String>,
 ) -> impl IntoView {
     let offers = move |kind| standing.get().is_some_and(|it| it.offers(kind, step.get()));
-    let item = move |kind: DecisionKind, words: &'static str| {
+    let item = move |kind: DecisionKind| {
+        let words = in_menu(kind).unwrap_or_default();
         move || {
-            offers(kind).then(|| {
+            let fits = offers(kind) && (kind != DecisionKind::Rewind || step.get().is_some());
+            fits.then(|| {
                 view! { <li><a class="menu-item" href=move || href.run(kind)>{words}</a></li> }
             })
         }
     };
-    let rewind = move || {
-        let fits = offers(DecisionKind::Rewind) && step.get().is_some();
-        fits.then(|| item(DecisionKind::Rewind, "Rewind to before this step…"))
-    };
+    let items = MENU.into_iter().map(item).collect_view();
     view! {
         <details class="more">
             <summary class="button">"More"</summary>
             <ul class="menu">
-                {item(DecisionKind::Pause, "Pause…")}
-                {rewind}
-                {item(DecisionKind::Note, "Add a note…")}
-                {item(DecisionKind::Claim, "I'm on it…")}
-                {item(DecisionKind::Pin, "Pin…")}
-                {item(DecisionKind::Acknowledge, "Acknowledge…")}
+                {items}
             </ul>
         </details>
         {move || offers(DecisionKind::Fork).then(|| view! {
@@ -77,4 +97,16 @@ pub fn StepActions(
         </span>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_menu_has_every_decision_that_has_a_word_in_it() {
+        for kind in DecisionKind::ALL {
+            assert_eq!(MENU.contains(kind), in_menu(*kind).is_some(), "{kind}");
+        }
+    }
 }

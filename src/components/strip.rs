@@ -32,7 +32,7 @@ impl Cells {
         let strip = assumed.as_ref().unwrap_or(&run.strip);
         let begun = strip.cells();
         let per = strip.per();
-        let at = run.at.as_ref().filter(|at| !settled(at.status));
+        let at = run.at.as_ref().filter(|at| !is_past(at.status));
         let at = at.and_then(|at| usize::try_from((at.seq - 1) / per).ok());
         // Announced steps get at least one cell, however many steps have begun.
         let announced = usize::try_from((run.announced + per - 1) / per).unwrap_or(0);
@@ -79,11 +79,23 @@ impl Cells {
     }
 }
 
-fn settled(status: StepStatus) -> bool {
-    matches!(
-        status,
-        StepStatus::Committed | StepStatus::Skipped | StepStatus::Superseded
-    )
+/// The run is not at a step like this any more.
+fn is_past(status: StepStatus) -> bool {
+    status.is_settled() || status == StepStatus::Superseded
+}
+
+/// The class that gives a cell its colour.
+fn class(cell: Cell) -> String {
+    let at = |status: StepStatus| format!("strip-at {}", Shape::from(status).tone());
+    match cell {
+        Cell::Committed | Cell::Retried => "strip-committed".into(),
+        Cell::Skipped => "strip-other".into(),
+        Cell::Superseded => "strip-announced".into(),
+        Cell::Running => at(StepStatus::Running),
+        Cell::Waiting => at(StepStatus::Waiting),
+        Cell::Failed => at(StepStatus::Failed),
+        Cell::Crashed => at(StepStatus::Crashed),
+    }
 }
 
 /// Committed is full, retried split across, failed half as high, waiting two strokes, crashed hatched.
@@ -168,10 +180,11 @@ pub fn Strip(
 ) -> impl IntoView {
     let cells = Memo::new(move |_| run.with(|run| Cells::of(run, cells_max)));
     let draw = move |shown: Cell| move || cells.with(|cells| cells.path(shown));
-    let toned = move |shown: Cell, status: StepStatus| {
-        let class = format!("strip-at {}", Shape::from(status).tone());
-        view! { <path class=class d=draw(shown)/> }
-    };
+    let paths = Cell::ALL.into_iter().map(|shown| {
+        let (class, d) = (class(shown), draw(shown));
+        view! { <path class=class d=d/> }
+    });
+    let paths = paths.collect_view();
     view! {
         <svg
             class="strip"
@@ -180,14 +193,7 @@ pub fn Strip(
             role="img"
             aria-label=move || run.with(in_words)
         >
-            <path class="strip-committed" d=draw(Cell::Committed)/>
-            <path class="strip-committed" d=draw(Cell::Retried)/>
-            <path class="strip-other" d=draw(Cell::Skipped)/>
-            <path class="strip-announced" d=draw(Cell::Superseded)/>
-            {toned(Cell::Running, StepStatus::Running)}
-            {toned(Cell::Waiting, StepStatus::Waiting)}
-            {toned(Cell::Failed, StepStatus::Failed)}
-            {toned(Cell::Crashed, StepStatus::Crashed)}
+            {paths}
             <path class="strip-announced" d=move || cells.with(Cells::announced_path)/>
         </svg>
     }

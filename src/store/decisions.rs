@@ -1,16 +1,19 @@
 //! Decisions about one run: made by the one write path, and read newest first.
 
+use std::sync::LazyLock;
+
 use super::{
     Error, Store,
     commands::{Decided, Decision as Command, Key, Once},
     engine::{Connection, Param, params},
+    listed_words::listed,
     rows::{StepRow, decision::DecisionRow},
     seal,
     snapshots::{StateAt, stored},
     table::Declared as _,
 };
 use crate::domain::{
-    Principal, Problem, RunId,
+    DecisionKind, Principal, Problem, RunId,
     rules::decision::{Decision, DecisionPage, NamedStep},
     wire::protocol::{Decide, DecideAnswer},
 };
@@ -67,6 +70,11 @@ impl Store {
     }
 }
 
+/// Those that may be about one step; whether they are is asked of each.
+static ABOUT: LazyLock<String> = LazyLock::new(|| {
+    let others = listed(DecisionKind::ALL, DecisionKind::reaches_other_steps);
+    format!("WHERE run = $1 AND (step = $2 OR kind IN ({others})) ORDER BY id DESC LIMIT $3")
+});
 /// Decisions of a run that are looked through for one step.
 const ABOUT_MAX: i64 = 500;
 /// Effects that a rewind left behind and that are named.
@@ -78,9 +86,12 @@ pub(super) async fn about(
     run: &RunId,
     step: &StepRow,
 ) -> Result<Vec<Decision>, Error> {
-    let newest =
-        "WHERE run = $1 AND (step = $2 OR kind IN ('resume', 'rewind')) ORDER BY id DESC LIMIT $3";
-    let found = some(conn, newest, params![run.as_str(), step.seq, ABOUT_MAX]).await?;
+    let found = some(
+        conn,
+        ABOUT.as_str(),
+        params![run.as_str(), step.seq, ABOUT_MAX],
+    )
+    .await?;
     let about = |it: &Decision| it.is_about(step.seq, step.begun_at);
     let mut about: Vec<_> = found.into_iter().filter(about).collect();
     for decision in &mut about {

@@ -6,7 +6,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Store,
-    commands::{Grace, PurgeRequests, Tick},
+    commands::{Grace, Tick},
+    retention::Purge,
 };
 use crate::domain::Time;
 
@@ -90,7 +91,7 @@ impl Store {
                     ticked = now;
                 }
                 if now.ms_since(purged) >= PURGE_EVERY_MS {
-                    self.write(PurgeRequests).await?;
+                    self.write(Purge).await?;
                     purged = now;
                 }
                 let runs = self.overdue(now, REAP_MAX).await?;

@@ -7,7 +7,9 @@ use super::{
     Error, Store,
     decisions::Edits,
     engine::{Connection, params},
-    rows::{Announcements, AttemptRow, RunRow, StepRow, reference::RefRow, step_columns},
+    rows::{
+        Announcements, AttemptRow, RunRow, StepRow, notable_steps, reference::RefRow, step_columns,
+    },
     table::Declared as _,
     undone::not_undone,
 };
@@ -37,9 +39,9 @@ const REFS_MAX: i64 = 256;
 pub(super) const NOTABLE: &str = concat!(
     "SELECT ",
     step_columns!(),
-    " FROM steps WHERE run = $1 AND (status IN ('failed', 'crashed', 'waiting', 'skipped', 'superseded') \
-     OR attempts > 1 OR decision IS NOT NULL) \
-     AND (status <> 'committed' OR given = 1 OR decision IS NOT NULL) ORDER BY seq LIMIT $2"
+    " FROM steps WHERE run = $1 AND ",
+    notable_steps!(),
+    " AND (status <> 'committed' OR given = 1 OR decision IS NOT NULL) ORDER BY seq LIMIT $2"
 );
 const REFS: &str = "WHERE run = $1 ORDER BY uri LIMIT $2";
 
@@ -272,13 +274,8 @@ async fn steps(
     let damaged = damaged.map(|step| step.seq).collect();
     steps.retain(|step| !step.damaged);
     let mut found: Vec<_> = steps.iter().map(|step| facts(&run.id, step)).collect();
-    let open = |step: &&mut StepFacts| {
-        matches!(
-            step.status,
-            StepStatus::Crashed | StepStatus::Failed | StepStatus::Waiting | StepStatus::Running
-        )
-    };
-    for step in found.iter_mut().rev().filter(open).take(DETAILED_MAX) {
+    let told = |step: &&mut StepFacts| step.status.is_told_by_attempt();
+    for step in found.iter_mut().rev().filter(told).take(DETAILED_MAX) {
         let attempts = AttemptRow::of_step(conn, &run.id, step.seq).await?;
         step.evidence = attempts.iter().rev().find_map(|it| it.evidence.clone());
         if let Some(last) = attempts.into_iter().next_back() {

@@ -3,7 +3,7 @@
 use super::{
     Error, Store,
     engine::{Connection, params},
-    rows::{Announcements, RunRow, StepRow, steps},
+    rows::{Announcements, RunRow, StepRow, notable_steps, steps},
     timeline::phases,
 };
 use crate::domain::{
@@ -112,12 +112,16 @@ impl Store {
         from: i64,
         direction: Direction,
     ) -> Result<Option<i64>, Problem> {
-        let later = "SELECT seq FROM steps WHERE run = $1 AND seq > $2 \
-             AND (status IN ('failed', 'crashed', 'waiting', 'skipped', 'superseded') OR attempts > 1 OR decision IS NOT NULL) \
-             AND status <> 'superseded' ORDER BY seq LIMIT 1";
-        let earlier = "SELECT seq FROM steps WHERE run = $1 AND seq < $2 \
-             AND (status IN ('failed', 'crashed', 'waiting', 'skipped', 'superseded') OR attempts > 1 OR decision IS NOT NULL) \
-             AND status <> 'superseded' ORDER BY seq DESC LIMIT 1";
+        let later = concat!(
+            "SELECT seq FROM steps WHERE run = $1 AND seq > $2 AND ",
+            notable_steps!(),
+            " AND status <> 'superseded' ORDER BY seq LIMIT 1"
+        );
+        let earlier = concat!(
+            "SELECT seq FROM steps WHERE run = $1 AND seq < $2 AND ",
+            notable_steps!(),
+            " AND status <> 'superseded' ORDER BY seq DESC LIMIT 1"
+        );
         self.one_seq(run, from, direction, later, earlier).await
     }
 

@@ -15,7 +15,7 @@ use self::{
 use super::{
     Error, Store,
     engine::{Connection, params},
-    rows::{RunRow, StepRow, steps},
+    rows::{RunRow, StepRow, notable_steps, steps},
 };
 use crate::domain::{
     Kind, Problem, RunId, RunStatus, Time,
@@ -152,10 +152,10 @@ async fn notables(
     run: &RunId,
     (first, last): (i64, i64),
 ) -> Result<Vec<Notable>, Error> {
-    let sql = steps!(
-        "seq >= $2 AND seq <= $3 \
-         AND (status IN ('failed', 'crashed', 'waiting', 'skipped', 'superseded') OR attempts > 1 OR decision IS NOT NULL) \
-         ORDER BY seq DESC LIMIT $4"
+    let sql = concat!(
+        steps!("seq >= $2 AND seq <= $3 AND "),
+        notable_steps!(),
+        " ORDER BY seq DESC LIMIT $4"
     );
     let params = params![run.as_str(), first, last, NOTABLE_MAX + 1];
     let steps = StepRow::all(conn, sql, params).await?;

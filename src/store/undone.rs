@@ -1,9 +1,12 @@
 //! What a run's page says that does not stand in the run's own row: what it goes on with, how its lease ended, and what a rewind or a fork did
 //! not undo outside, until the run ends or someone acknowledges it.
 
+use std::sync::LazyLock;
+
 use super::{
     Error, Store, decisions,
     engine::{Connection, params},
+    listed_words::listed,
     plan::{Read, facts},
     rows::{RunRow, StepRow, lease::LeaseRow},
     sound,
@@ -27,8 +30,11 @@ const REWINDS: &str = "WHERE run = $1 AND kind = 'rewind' AND id > $2 ORDER BY i
 const CANCELLED: &str = "WHERE run = $1 AND kind = 'cancel' ORDER BY id DESC LIMIT 1";
 const FORKED: &str = "WHERE run = $1 AND kind = 'fork' AND new_run = $2 LIMIT 1";
 /// What last moved the run itself.
-const MOVED: &str = "WHERE run = $1 AND kind NOT IN ('note', 'pin', 'claim', 'fork', 'acknowledge', 'edit') \
-     ORDER BY id DESC LIMIT 1";
+static MOVED: LazyLock<String> = LazyLock::new(|| {
+    let others = |it: DecisionKind| !it.moves_run() || it == DecisionKind::Edit;
+    let others = listed(DecisionKind::ALL, others);
+    format!("WHERE run = $1 AND kind NOT IN ({others}) ORDER BY id DESC LIMIT 1")
+});
 
 impl Store {
     /// What a run's page says beside the run itself: saved steps, how the lease ended, effects not undone. A damaged row is
@@ -39,7 +45,9 @@ impl Store {
             let now = conn.now().await?;
             let stands = !run.status.over() && run.status != RunStatus::Running;
             let moved = match stands {
-                true => decisions::some(&mut *conn, MOVED, params![run.id.as_str()]).await?,
+                true => {
+                    decisions::some(&mut *conn, MOVED.as_str(), params![run.id.as_str()]).await?
+                }
                 false => Vec::new(),
             };
             let cancelled = match run.status {

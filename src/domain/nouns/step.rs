@@ -190,8 +190,7 @@ impl Step {
 
     /// It broke, and someone has ordered to run it again since: nothing more is to be decided about it.
     pub fn decided(&self) -> bool {
-        matches!(self.status, StepStatus::Crashed | StepStatus::Failed)
-            && self.decision == Some(DecisionKind::Retry)
+        self.status.broke() && self.decision == Some(DecisionKind::Retry)
     }
 }
 

@@ -3,46 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    nouns::{
-        ids::RunId,
-        status::{RunStatus, StepStatus},
-        time::Time,
-    },
+    nouns::{ids::RunId, time::Time},
     tree::hash::Hash,
 };
 
 mod chosen;
+mod kind;
 
 pub use chosen::{Chosen, Gist};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum DecisionKind {
-    Retry,
-    Commit,
-    Skip,
-    Approve,
-    Reject,
-    Answer,
-    Edit,
-    Rewind,
-    Fork,
-    Resume,
-    Pause,
-    Cancel,
-    Note,
-    Pin,
-    Claim,
-    Acknowledge,
-}
-
-crate::domain::nouns::status::words!(DecisionKind {
-    Retry = "retry", Commit = "commit", Skip = "skip", Approve = "approve", Reject = "reject",
-    Answer = "answer", Edit = "edit", Rewind = "rewind", Fork = "fork", Resume = "resume",
-    Pause = "pause", Cancel = "cancel", Note = "note", Pin = "pin", Claim = "claim",
-    Acknowledge = "acknowledge",
-});
+pub use kind::{DecisionKind, allowed};
 
 /// What an operator asked a live worker to do at its next step boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -197,148 +166,3 @@ pub struct Looking {
 
 /// How long "I'm on it" lasts.
 pub const LOOKING_MS: i64 = 15 * 60_000;
-
-impl DecisionKind {
-    /// It makes a new version of the run.
-    pub fn moves_version(self) -> bool {
-        !matches!(self, Self::Note | Self::Pin | Self::Fork | Self::Claim)
-    }
-
-    /// It must name the run version it is based on.
-    pub fn needs_version(self) -> bool {
-        self.moves_version() && !matches!(self, Self::Pause | Self::Cancel)
-    }
-
-    /// A person must give a reason, except for a note, a pin, a claim and an acknowledgement.
-    pub fn needs_reason(self) -> bool {
-        !matches!(
-            self,
-            Self::Note | Self::Pin | Self::Claim | Self::Acknowledge
-        )
-    }
-}
-
-/// Whether the table of decisions allows it; the refusal says what stands in the way. `step` is the one that the
-/// decision is about, where it is about one.
-pub fn allowed(
-    kind: DecisionKind,
-    run: RunStatus,
-    live_lease: bool,
-    step: Option<StepStatus>,
-) -> Result<(), String> {
-    use DecisionKind::*;
-    use RunStatus as R;
-    use StepStatus as S;
-    let steps: &[S] = match kind {
-        Retry | Commit => &[S::Crashed, S::Failed],
-        Skip => &[S::Crashed, S::Failed, S::Pending, S::Waiting],
-        Approve | Reject | Answer => &[S::Waiting],
-        _ => &[],
-    };
-    let runs: Option<&[R]> = match kind {
-        Retry | Commit | Resume => Some(&[R::Crashed, R::Failed, R::Paused]),
-        Edit => Some(&[R::Crashed, R::Failed, R::Paused, R::Waiting, R::Ready]),
-        Rewind => Some(&[
-            R::Crashed,
-            R::Failed,
-            R::Paused,
-            R::Waiting,
-            R::Ready,
-            R::Done,
-        ]),
-        Acknowledge => Some(&[R::Failed, R::Crashed, R::Cancelled]),
-        Skip | Approve | Reject | Answer | Pause | Cancel if run.over() => {
-            return Err(format!("the run is {run} already"));
-        }
-        _ => None,
-    };
-    if let Some(fits) = runs.filter(|fits| !fits.contains(&run)) {
-        return Err(match live_lease && matches!(kind, Edit | Rewind) {
-            true => "a worker holds the run: pause it first".into(),
-            false => format!(
-                "the run is {run}; {kind} is for a run that is {}",
-                one_of(fits)
-            ),
-        });
-    }
-    if live_lease && matches!(kind, Edit | Rewind) {
-        return Err("a worker holds the run: pause it first".into());
-    }
-    if step == Some(S::Superseded) && matches!(kind, Rewind | Fork) {
-        return Err("the step was rewound past: choose a step that counts".into());
-    }
-    match step.filter(|step| !steps.is_empty() && !steps.contains(step)) {
-        Some(step) => Err(format!(
-            "the step is {step}; {kind} is for a step that is {}",
-            one_of(steps)
-        )),
-        None => Ok(()),
-    }
-}
-
-fn one_of<T: std::fmt::Display>(words: &[T]) -> String {
-    let words: Vec<_> = words.iter().map(T::to_string).collect();
-    match words.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => words.concat(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_of_the_protocol_holds_for_every_status() {
-        use DecisionKind::*;
-        for &run in RunStatus::ALL {
-            let may = |kind, step| allowed(kind, run, run == RunStatus::Running, step).is_ok();
-            let held = matches!(
-                run,
-                RunStatus::Crashed | RunStatus::Failed | RunStatus::Paused
-            );
-            let still = held || matches!(run, RunStatus::Waiting | RunStatus::Ready);
-            for &step in StepStatus::ALL {
-                let broke = matches!(step, StepStatus::Crashed | StepStatus::Failed);
-                let waits = step == StepStatus::Waiting;
-                let skips = broke || waits || step == StepStatus::Pending;
-                assert_eq!(may(Retry, Some(step)), held && broke, "{run} {step}");
-                assert_eq!(may(Commit, Some(step)), held && broke, "{run} {step}");
-                assert_eq!(may(Skip, Some(step)), !run.over() && skips, "{run} {step}");
-                assert_eq!(
-                    may(Approve, Some(step)),
-                    !run.over() && waits,
-                    "{run} {step}"
-                );
-            }
-            assert_eq!(may(Resume, None), held, "{run}");
-            assert_eq!(may(Edit, None), still, "{run}");
-            let back = still || run == RunStatus::Done;
-            assert_eq!(may(Rewind, None), back, "{run}");
-            assert_eq!(
-                (may(Pause, None), may(Cancel, None)),
-                (!run.over(), !run.over())
-            );
-            assert!(may(Fork, None) && may(Note, None) && may(Pin, None) && may(Claim, None));
-            let (gone, counts) = (Some(StepStatus::Superseded), Some(StepStatus::Committed));
-            assert!(!may(Fork, gone) && may(Fork, counts), "{run}");
-            assert!(!may(Rewind, gone) && may(Rewind, counts) == back, "{run}");
-        }
-    }
-
-    #[test]
-    fn a_refusal_says_what_stands_in_the_way() {
-        let why = allowed(DecisionKind::Edit, RunStatus::Running, true, None);
-        assert_eq!(why.unwrap_err(), "a worker holds the run: pause it first");
-        let why = allowed(
-            DecisionKind::Retry,
-            RunStatus::Crashed,
-            false,
-            Some(StepStatus::Committed),
-        );
-        assert_eq!(
-            why.unwrap_err(),
-            "the step is committed; retry is for a step that is crashed or failed"
-        );
-    }
-}

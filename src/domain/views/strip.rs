@@ -27,30 +27,33 @@ pub enum Cell {
     Crashed,
 }
 
-const LETTERS: [(Cell, char); 8] = [
-    (Cell::Superseded, 'z'),
-    (Cell::Committed, '.'),
-    (Cell::Skipped, 's'),
-    (Cell::Retried, 'r'),
-    (Cell::Running, '>'),
-    (Cell::Waiting, 'w'),
-    (Cell::Failed, 'f'),
-    (Cell::Crashed, 'x'),
-];
-
 impl Cell {
+    pub const ALL: [Self; 8] = [
+        Self::Superseded,
+        Self::Committed,
+        Self::Skipped,
+        Self::Retried,
+        Self::Running,
+        Self::Waiting,
+        Self::Failed,
+        Self::Crashed,
+    ];
+
     fn letter(self) -> char {
-        LETTERS
-            .iter()
-            .find(|(cell, _)| *cell == self)
-            .map_or('.', |(_, letter)| *letter)
+        match self {
+            Self::Superseded => 'z',
+            Self::Committed => '.',
+            Self::Skipped => 's',
+            Self::Retried => 'r',
+            Self::Running => '>',
+            Self::Waiting => 'w',
+            Self::Failed => 'f',
+            Self::Crashed => 'x',
+        }
     }
 
     fn of_letter(letter: char) -> Option<Self> {
-        LETTERS
-            .iter()
-            .find(|(_, it)| *it == letter)
-            .map(|(cell, _)| *cell)
+        Self::ALL.into_iter().find(|it| it.letter() == letter)
     }
 
     fn of(status: StepStatus, tries: i64) -> Self {
@@ -274,6 +277,15 @@ mod tests {
             .into_iter()
             .partition(|it| *it != Cell::Failed);
         assert!(failed.len() > 20 && calm.len() <= 1, "{strip:?}");
+    }
+
+    #[test]
+    fn every_status_is_in_the_text_of_a_strip() {
+        for &status in StepStatus::ALL {
+            let mut strip = worked(3);
+            strip.set(4, status, 1);
+            assert_eq!(Strip::from(String::from(strip.clone())), strip, "{status}");
+        }
     }
 
     #[test]

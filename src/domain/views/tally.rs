@@ -5,16 +5,6 @@ use crate::domain::{
     views::words,
 };
 
-/// What is counted by itself, the worst first.
-const COUNTED: [StepStatus; 6] = [
-    StepStatus::Crashed,
-    StepStatus::Failed,
-    StepStatus::Waiting,
-    StepStatus::Running,
-    StepStatus::Skipped,
-    StepStatus::Superseded,
-];
-
 /// "1 crashed", "4 superseded". `but` is the status of one step that the reader is told of elsewhere.
 pub fn others(run: &Run, but: Option<StepStatus>) -> Vec<String> {
     let rest = run.steps - run.committed - i64::from(but.is_some());
@@ -25,10 +15,14 @@ pub fn others(run: &Run, but: Option<StepStatus>) -> Vec<String> {
         true => run.assumed_strip(),
         false => run.strip.clone(),
     };
-    let counts = COUNTED.map(|status| {
-        let n = strip.count(status) - i64::from(but == Some(status));
-        (n, status)
-    });
+    let counted = StepStatus::WORST_FIRST.into_iter();
+    let counted = counted.filter(|it| !matches!(it, StepStatus::Committed | StepStatus::Pending));
+    let counts: Vec<_> = counted
+        .map(|status| {
+            let n = strip.count(status) - i64::from(but == Some(status));
+            (n, status)
+        })
+        .collect();
     // Where several steps share a cell, not all of them can be told apart.
     if counts.iter().map(|(n, _)| n).sum::<i64>() != rest {
         return vec![format!(

@@ -223,7 +223,11 @@ pub fn headline_after(run: &Run, after: &Aftermath) -> String {
 fn cancelled(run: &Run, by: Option<&str>) -> String {
     let by = by.map_or(String::new(), |by| format!(" by {by}"));
     let at = run.at.as_ref().map_or(String::new(), |at| {
-        let how = if settled(at.status) { "after" } else { "at" };
+        let how = if at.status.is_settled() {
+            "after"
+        } else {
+            "at"
+        };
         format!(" {how} step {}", number(at.seq))
     });
     match run.unchecked() {
@@ -235,7 +239,7 @@ fn cancelled(run: &Run, by: Option<&str>) -> String {
 /// A run's status as a sentence: "Crashed mid-flight at step 47".
 pub fn headline(run: &Run) -> String {
     let at = |what: &str| match &run.at {
-        Some(at) if settled(at.status) => format!("{what} after step {}", number(at.seq)),
+        Some(at) if at.status.is_settled() => format!("{what} after step {}", number(at.seq)),
         Some(at) => format!("{what} at step {}", number(at.seq)),
         None => what.to_owned(),
     };
@@ -266,7 +270,7 @@ pub fn headline(run: &Run) -> String {
 /// Where a run is now, as a row says it: "running 112 · summarise_source".
 pub fn now_at(run: &Run) -> String {
     let at = |what: &str| match &run.at {
-        Some(at) if settled(at.status) => {
+        Some(at) if at.status.is_settled() => {
             let what = what.trim_end_matches(" at");
             format!("{what} after {} · {}", number(at.seq), at.name)
         }
@@ -280,7 +284,7 @@ pub fn now_at(run: &Run) -> String {
                 Some(StepStatus::Running) => at("running"),
                 Some(StepStatus::Failed) => at("running, failed at"),
                 Some(StepStatus::Waiting) => at("waits for an answer at"),
-                Some(status) if settled(status) => at("running,"),
+                Some(status) if status.is_settled() => at("running,"),
                 Some(_) => at("running, after"),
                 None => "running, before its first step".into(),
             };
@@ -313,14 +317,9 @@ pub fn now_at(run: &Run) -> String {
     }
 }
 
-/// Nothing more happens to a step like this: whatever the run is now, it is not at it any more.
-fn settled(status: StepStatus) -> bool {
-    matches!(status, StepStatus::Committed | StepStatus::Skipped)
-}
-
 /// Whether the step that the run is at broke. After a rewind the run is at a settled step, which did not.
 fn broke(run: &Run) -> bool {
-    run.at.as_ref().is_none_or(|at| !settled(at.status))
+    run.at.as_ref().is_none_or(|at| !at.status.is_settled())
 }
 
 /// Its worker asked to be called again only later.

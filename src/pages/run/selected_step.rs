@@ -101,11 +101,7 @@ pub fn SelectedStep(
     let acts = move || {
         let (status, decided) = offers.step.get()?;
         let standing = standing.get()?;
-        let helps = matches!(
-            status,
-            StepStatus::Crashed | StepStatus::Failed | StepStatus::Waiting
-        );
-        (helps && may.get()).then(|| {
+        (status.may_be_helped() && may.get()).then(|| {
             view! {
                 <StepActions
                     standing

@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use super::{advance, caller, once};
 use crate::{
     domain::{
-        Problem, StepStatus,
+        Problem,
         nouns::{access::Principal, ordered_json::OrderedJson},
         wire::protocol::{
             BeginAnswer, BeginStep, Check, CommitAnswer, CommitStep, FailAnswer, FailStep,
@@ -182,8 +182,7 @@ pub async fn read(
     let mut seat = None;
     loop {
         let step = app.store.step(&run, seq).await?;
-        let settles = matches!(step.step.status, StepStatus::Waiting | StepStatus::Running);
-        if !settles || Instant::now() >= until {
+        if !step.step.status.is_awaited() || Instant::now() >= until {
             return Ok(Json(StepAnswer { step }));
         }
         if seat.is_none() {

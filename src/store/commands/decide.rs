@@ -231,7 +231,7 @@ impl Decision {
         use DecisionKind::*;
         let live = run.expires_at.is_some();
         let body = &self.body;
-        if matches!(body.kind, Edit | Rewind | Resume | Pause | Cancel) {
+        if body.kind.stands_on_run() {
             decision::allowed(body.kind, run.status, live, None).map_err(refused)?;
         }
         Ok(match body.kind {

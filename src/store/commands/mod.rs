@@ -33,7 +33,7 @@ pub use finish::Finish;
 pub use granted::Granted;
 pub use heartbeat::Beat;
 pub use lease::Lease;
-pub use once::{Key, Once, PurgeRequests, Repeatable};
+pub use once::{Key, Once, Repeatable};
 pub use progress::RecordProgress;
 pub use reap::Reap;
 pub use release::Release;

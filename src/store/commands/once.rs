@@ -19,9 +19,6 @@ use crate::{
     },
 };
 
-/// How long a first answer is kept.
-const KEPT_MS: i64 = 24 * 3_600_000;
-
 pub struct Once<C: Repeatable> {
     pub command: C,
     key: Option<Key>,
@@ -166,21 +163,5 @@ impl<C: Repeatable> Command for Once<C> {
             first.insert(tx.conn()).await?;
         }
         Ok(answer)
-    }
-}
-
-/// Lets old first answers go.
-pub struct PurgeRequests;
-
-#[async_trait]
-impl Command for PurgeRequests {
-    type Answer = ();
-
-    async fn apply(&self, tx: &mut Tx) -> Result<(), Error> {
-        let before = tx.now.plus_ms(-KEPT_MS);
-        tx.conn()
-            .execute("DELETE FROM requests WHERE at < $1", params![before])
-            .await?;
-        Ok(())
     }
 }

@@ -90,7 +90,7 @@ pub(super) async fn checked(
 fn is_notable(step: &StepRow) -> bool {
     match step.status {
         StepStatus::Committed => step.given || step.decision.is_some(),
-        status => !matches!(status, StepStatus::Pending | StepStatus::Running),
+        status => status.is_notable(),
     }
 }
 

@@ -27,7 +27,7 @@ pub use log_line::{append_log, read_log};
 pub(super) use run::run_columns;
 pub use run::{Detail, NewRun, Opened, Prints, RunContent, RunParts, RunRow, StoredContent};
 pub use step::{StepRow, StoredResult};
-pub(super) use step::{step_columns, steps};
+pub(super) use step::{notable_steps, step_columns, steps};
 
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ mod listed;
 mod result;
 mod write;
 
-pub(in crate::store) use find::steps;
+pub(in crate::store) use find::{notable_steps, steps};
 pub use result::StoredResult;
 pub use write::{INSERT, SETTLE};
 

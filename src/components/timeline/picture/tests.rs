@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::{
-    DecisionKind,
+    DecisionKind, StepStatus,
     views::timeline::{Flag, Fold, Mark, Waited},
 };
 
@@ -184,4 +184,22 @@ fn a_fork_says_what_it_shares() {
     assert_eq!(shared, ["◂ shared with its origin"]);
     assert!(scale(&fork).x(19) - scale(&fork).x(18) > 0.2 * WIDTH);
     assert!(picture.ticks.iter().any(|it| it.0 >= scale(&fork).x(18)));
+}
+
+/// A bar is drawn by its look's place in the list, in the colour of its class.
+#[test]
+fn every_look_has_its_place_and_its_colour() {
+    let style = include_str!("../../../../style/timeline.css");
+    for (place, look) in Look::ALL.into_iter().enumerate() {
+        assert_eq!(look as usize, place, "{look:?}");
+        let class = format!(".bar-{}", look.as_str());
+        let rule = |line: &str| {
+            line.strip_prefix(class.as_str())
+                .is_some_and(|it| matches!(it, " {" | ","))
+        };
+        assert!(style.lines().any(rule), "{class}");
+    }
+    for &status in StepStatus::ALL {
+        assert!(Look::ALL.contains(&Look::of(status, None)), "{status}");
+    }
 }

@@ -123,11 +123,7 @@ pub const NAMED_MAX: usize = 50;
 
 /// The effects among these steps that happened, or may have.
 pub fn left_behind(steps: &[StepFacts], now: Time) -> Vec<LeftBehind> {
-    let happened = |step: &&StepFacts| match step.status {
-        StepStatus::Committed | StepStatus::Crashed | StepStatus::Running => true,
-        StepStatus::Failed | StepStatus::Skipped => step.unknown,
-        StepStatus::Pending | StepStatus::Waiting | StepStatus::Superseded => false,
-    };
+    let happened = |step: &&StepFacts| step.status.may_have_acted(step.unknown);
     let left = steps.iter().filter(happened).filter_map(|step| {
         Some(LeftBehind {
             run: None,

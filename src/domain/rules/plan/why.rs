@@ -49,12 +49,16 @@ fn settled(decision: DecisionKind) -> &'static str {
 
 fn executed(step: &StepFacts, effect: Option<&EffectAhead>) -> String {
     let ordered = step.decision == Some(DecisionKind::Retry);
-    let base = match (step.status, ordered) {
-        (StepStatus::Running, _) => "it is under way",
-        (_, true) => "an operator decided to run it again",
-        (StepStatus::Failed, _) => "it failed and has attempts left",
-        (StepStatus::Crashed, _) => "it crashed mid-flight and is safe to run again",
-        _ => "it has not been executed",
+    let base = match step.status {
+        StepStatus::Running => "it is under way",
+        _ if ordered => "an operator decided to run it again",
+        StepStatus::Failed => "it failed and has attempts left",
+        StepStatus::Crashed => "it crashed mid-flight and is safe to run again",
+        StepStatus::Pending
+        | StepStatus::Committed
+        | StepStatus::Waiting
+        | StepStatus::Skipped
+        | StepStatus::Superseded => "it has not been executed",
     };
     match effect {
         Some(effect) if effect.unknown => {

@@ -40,10 +40,7 @@ impl Notable {
 
     /// Worth a word above the timeline.
     fn is_marked(&self) -> bool {
-        let decided = matches!(
-            self.decision,
-            Some(DecisionKind::Approve | DecisionKind::Reject | DecisionKind::Answer)
-        );
+        let decided = self.decision.is_some_and(DecisionKind::answers_gate);
         self.damaged || self.status != StepStatus::Superseded && !(decided && self.tries <= 1)
     }
 
@@ -52,10 +49,7 @@ impl Notable {
         let failures = self.tries - 1;
         match self.status {
             _ if self.damaged => format!("{seq} {}", words::DAMAGED),
-            StepStatus::Crashed => format!("{seq} crashed mid-flight"),
-            StepStatus::Failed => format!("{seq} failed"),
-            StepStatus::Waiting => format!("{seq} waits for an answer"),
-            StepStatus::Skipped => format!("{seq} skipped"),
+            status if status.is_problem() => format!("{seq} {}", words::step_status(status)),
             _ if failures == 1 => format!("{seq} tried twice"),
             _ if failures > 1 => format!("{seq} tried {} times", self.tries),
             _ => format!("{seq} set by hand"),

@@ -46,7 +46,7 @@ fn at_gate(step: &Notable, flags: &[Flag], end: Time) -> Option<Wait> {
     let after = |flag: &&Flag| flag.at >= step.begun_at;
     let answered = || {
         let answers = flags.iter().filter(after);
-        let own = answers.filter(|it| it.step == Some(step.seq) && settles(it.kind));
+        let own = answers.filter(|it| it.step == Some(step.seq) && it.kind.ends_gate());
         own.map(|it| it.at).next().or(step.ended_at)
     };
     let rewound = || {
@@ -59,7 +59,7 @@ fn at_gate(step: &Notable, flags: &[Flag], end: Time) -> Option<Wait> {
     let to = match step.was {
         StepStatus::Waiting if open => Some(end),
         StepStatus::Waiting => step.ended_at.or_else(rewound),
-        _ if step.decision.is_some_and(settles) => answered(),
+        _ if step.decision.is_some_and(DecisionKind::ends_gate) => answered(),
         _ => None,
     };
     to.filter(|to| *to > step.begun_at).map(|to| Wait {
@@ -75,7 +75,7 @@ fn stopped(gap: &Gap, flags: &[Flag], held: bool) -> Option<Wait> {
     let moved = flags
         .iter()
         .filter(within)
-        .filter(|flag| moves(flag.kind))
+        .filter(|flag| flag.kind.moves_run())
         .map(|flag| flag.at)
         .next_back();
     let to = if open { Some(gap.to) } else { moved };
@@ -84,18 +84,6 @@ fn stopped(gap: &Gap, flags: &[Flag], held: bool) -> Option<Wait> {
         open,
         gates: Vec::new(),
     })
-}
-
-/// It answers a gate, or takes its place.
-fn settles(kind: DecisionKind) -> bool {
-    use DecisionKind::{Answer, Approve, Commit, Reject, Skip};
-    matches!(kind, Approve | Reject | Answer | Skip | Commit)
-}
-
-/// A run stands differently after it; what is only said or kept moves none.
-fn moves(kind: DecisionKind) -> bool {
-    use DecisionKind::{Acknowledge, Claim, Fork, Note, Pin};
-    !matches!(kind, Note | Pin | Claim | Acknowledge | Fork)
 }
 
 #[cfg(test)]

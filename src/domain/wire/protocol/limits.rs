@@ -254,8 +254,8 @@ impl Check for CreateRun {
         new_run("id", self.id.as_ref())?;
         name("agent", &self.agent)?;
         text("title", self.title.as_deref().unwrap_or(""), 0, TITLE_MAX)?;
-        optional("version", self.version.as_ref())?;
-        optional("model", self.model.as_ref())?;
+        let mut short = self.short_texts().into_iter();
+        short.try_for_each(|(field, text)| optional(field, text))?;
         value("input", &self.input)?;
         value("state", self.state.as_ref().unwrap_or(&Value::Null))?;
         schema("state_schema", self.state_schema.as_ref())?;

@@ -88,4 +88,12 @@ impl CreateRun {
             max_recoveries: three(),
         }
     }
+
+    /// Texts that may be absent and are no longer than a name, by their fields.
+    pub fn short_texts(&self) -> [(&'static str, Option<&String>); 2] {
+        [
+            ("version", self.version.as_ref()),
+            ("model", self.model.as_ref()),
+        ]
+    }
 }

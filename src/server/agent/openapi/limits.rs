@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::is_repeatable;
 use crate::domain::{
     nouns::ids::{KEY_MAX, RUN_ID_MAX},
-    wire::protocol::limits::*,
+    wire::protocol::{CreateRun, limits::*},
 };
 
 fn text(min: usize, max: usize) -> Value {
@@ -86,7 +86,10 @@ pub fn of_fields() -> Vec<(&'static str, &'static str, Value)> {
         limits.push((body, "worker", name.clone()));
         limits.push((body, "ttl_ms", range(TTL_MS)));
     }
-    for body in ["CreateRun", "LeaseRun", "ClaimRun"] {
+    for (field, _) in CreateRun::new("").short_texts() {
+        limits.push(("CreateRun", field, short.clone()));
+    }
+    for body in ["LeaseRun", "ClaimRun"] {
         limits.push((body, "version", short.clone()));
         limits.push((body, "model", short.clone()));
     }

@@ -77,3 +77,15 @@ fn a_handler_describes_its_refusals_by_their_codes_alone() {
         }
     }
 }
+
+#[test]
+fn every_text_of_a_new_run_has_its_limit() {
+    let document = described(protocol().router.into_openapi());
+    let fields = &document["components"]["schemas"]["CreateRun"]["properties"];
+    let fields = fields.as_object().expect("the fields of a new run");
+    for (field, schema) in fields {
+        let of = &schema["type"];
+        let text = *of == json!("string") || *of == json!(["string", "null"]);
+        assert!(!text || schema["maxLength"].is_u64(), "{field}: {schema}");
+    }
+}

@@ -1,6 +1,7 @@
 //! A decision as it is kept: its row, its event, its entry in the audit trail; and who was first where two collide.
 
 use serde_json::json;
+use std::sync::LazyLock;
 
 use super::Decision;
 use crate::{
@@ -13,12 +14,23 @@ use crate::{
     store::{
         Error, audit, decisions,
         engine::params,
+        listed_words::listed,
         rows::{RunRow, decision::DecisionRow},
         table::Declared as _,
         tx::Tx,
         undone,
     },
 };
+
+/// The first decision since a version that made a newer one.
+static FIRST_SINCE: LazyLock<String> = LazyLock::new(|| {
+    let others = listed(DecisionKind::ALL, |it| !it.moves_version());
+    format!("WHERE run = $1 AND version >= $2 AND kind NOT IN ({others}) ORDER BY id LIMIT 1")
+});
+static NEWEST_ABOUT_STEP: LazyLock<String> = LazyLock::new(|| {
+    let kinds = listed(DecisionKind::ALL, DecisionKind::settles_step);
+    format!("WHERE run = $1 AND step = $2 AND kind IN ({kinds}) ORDER BY id DESC LIMIT 1")
+});
 
 /// What a decision made.
 #[derive(Default)]
@@ -103,11 +115,9 @@ impl Decision {
     /// Effects of which nobody knows whether they happened, where the decision leaves it so.
     async fn leaves_unknown(&self, tx: &mut Tx, run: &RunRow) -> Result<Vec<LeftBehind>, Error> {
         let now = tx.now;
-        match self.body.kind {
-            DecisionKind::Cancel | DecisionKind::Acknowledge => {
-                undone::unknown(tx.conn(), run, now).await
-            }
-            _ => Ok(Vec::new()),
+        match self.body.kind.leaves_unknown() {
+            true => undone::unknown(tx.conn(), run, now).await,
+            false => Ok(Vec::new()),
         }
     }
 
@@ -147,10 +157,8 @@ impl Decision {
 
     /// Refuses with who decided before, and when.
     async fn outdated(&self, tx: &mut Tx, run: &RunRow, version: i64) -> Result<Problem, Error> {
-        let first = "WHERE run = $1 AND version >= $2 \
-             AND kind NOT IN ('note', 'pin', 'fork', 'claim') ORDER BY id LIMIT 1";
         let params = params![run.id.as_str(), version];
-        let made = decisions::some(tx.conn(), first, params).await?;
+        let made = decisions::some(tx.conn(), FIRST_SINCE.as_str(), params).await?;
         let first = made.first();
         let detail = match first {
             Some(it) => format!(
@@ -173,17 +181,12 @@ impl Decision {
         run: &RunRow,
         mut problem: Problem,
     ) -> Result<Problem, Error> {
-        use DecisionKind::{Answer, Approve, Commit, Reject, Retry, Skip};
-        let settles = matches!(
-            self.body.kind,
-            Retry | Commit | Skip | Approve | Reject | Answer
-        );
+        let settles = self.body.kind.settles_step();
         let Some(step) = self.body.step.filter(|_| settles) else {
             return Ok(problem);
         };
-        let newest = "WHERE run = $1 AND step = $2 \
-             AND kind IN ('retry', 'commit', 'skip', 'approve', 'reject', 'answer') ORDER BY id DESC LIMIT 1";
-        let made = decisions::some(tx.conn(), newest, params![run.id.as_str(), step]).await?;
+        let params = params![run.id.as_str(), step];
+        let made = decisions::some(tx.conn(), NEWEST_ABOUT_STEP.as_str(), params).await?;
         let Some(first) = made.first() else {
             return Ok(problem);
         };

@@ -25,6 +25,16 @@ macro_rules! steps {
 }
 pub(in crate::store) use steps;
 
+/// Steps that are more than committed at the first try, as their index has them.
+macro_rules! notable_steps {
+    () => {
+        "(status IN ('failed', 'crashed', 'waiting', 'skipped', 'superseded') OR attempts > 1 OR decision IS NOT NULL)"
+    };
+}
+pub(in crate::store) use notable_steps;
+
+const OPEN: &str = steps!("status IN ('running', 'crashed', 'waiting') ORDER BY seq");
+
 /// Steps that are read one by one on the way back, and at once.
 const NEAR: i64 = 500;
 const STRIDE: i64 = 50;
@@ -114,8 +124,7 @@ impl StepRow {
 
     /// The same to look at, damaged ones too.
     pub async fn open_listed(conn: &mut dyn Connection, run: &RunId) -> Result<Vec<Self>, Error> {
-        let sql = steps!("status IN ('running', 'crashed', 'waiting') ORDER BY seq");
-        Self::all(conn, sql, params![run.as_str()]).await
+        Self::all(conn, OPEN, params![run.as_str()]).await
     }
 
     /// The newest step up to `from` for which `wanted` holds. A damaged step met on the way is refused: it might be the
@@ -158,5 +167,38 @@ impl StepRow {
                 None => Self::unreadable(run.clone(), seq),
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{domain::StepStatus, store::Store};
+
+    /// Whether a statement's list of statuses, which begins with `status IN (`, has this one.
+    fn lists(sql: &str, status: StepStatus) -> bool {
+        let (_, list) = sql.split_once("status IN (").expect("a list");
+        let (list, _) = list.split_once(')').expect("its end");
+        list.split(", ").any(|it| it == format!("'{status}'"))
+    }
+
+    #[tokio::test]
+    async fn what_statements_and_indexes_list_is_what_the_statuses_say() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let mut conn = store.engine.write().await.unwrap();
+        let mut indexes = Vec::new();
+        for name in ["steps_notable", "steps_open"] {
+            let sql = "SELECT sql FROM sqlite_schema WHERE name = $1";
+            let row = conn.fetch_one(sql, params![name]).await.unwrap();
+            indexes.push(row.unwrap().text().unwrap());
+        }
+        for &status in StepStatus::ALL {
+            for sql in [notable_steps!(), indexes[0].as_str()] {
+                assert_eq!(lists(sql, status), status.is_notable(), "{status}: {sql}");
+            }
+            for sql in [OPEN, indexes[1].as_str()] {
+                assert_eq!(lists(sql, status), status.is_open(), "{status}: {sql}");
+            }
+        }
     }
 }

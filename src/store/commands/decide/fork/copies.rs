@@ -335,7 +335,20 @@ async fn changed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::table::InFork::{Copied, Fresh, Given};
+    use crate::store::{
+        listed_words::listed,
+        table::InFork::{Copied, Fresh, Given},
+    };
+
+    #[test]
+    fn a_fork_keeps_the_status_of_the_steps_that_are_settled() {
+        let settled = listed(StepStatus::ALL, StepStatus::is_settled);
+        let status = STEPS.value("status");
+        assert!(
+            status.contains(&format!("status IN ({settled})")),
+            "{status}"
+        );
+    }
 
     /// A new column that is not copied must be given a value here, and a value must not stand in for one that is copied.
     #[test]
