@@ -43,8 +43,8 @@ pub fn NeedsYouSection(
             view! { <RunRow run selection about may/> }.into_any(),
         )
     };
-    let several = |(cause, href): (Cause, String)| {
-        let urgency = Urgency::of_cause(&cause);
+    let several = |(cause, href): (Signal<Cause>, String)| {
+        let urgency = cause.with_untracked(Urgency::of_cause);
         (urgency, view! { <CauseRow cause href/> }.into_any())
     };
     let lines = move || {
