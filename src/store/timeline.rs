@@ -15,7 +15,7 @@ use self::{
 use super::{
     Error, Store,
     engine::{Connection, params},
-    rows::{RunRow, StepRow, notable_steps, steps},
+    rows::{RunRow, StepRow, notable_steps, step_columns},
 };
 use crate::domain::{
     Kind, Problem, RunId, RunStatus, Time,
@@ -153,7 +153,9 @@ async fn notables(
     (first, last): (i64, i64),
 ) -> Result<Vec<Notable>, Error> {
     let sql = concat!(
-        steps!("seq >= $2 AND seq <= $3 AND "),
+        "SELECT ",
+        step_columns!(),
+        " FROM steps WHERE run = $1 AND seq >= $2 AND seq <= $3 AND ",
         notable_steps!(),
         " ORDER BY seq DESC LIMIT $4"
     );
