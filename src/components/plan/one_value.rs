@@ -67,19 +67,20 @@ pub fn OneValue(
         let said = stands.said.get();
         said.filter(|said| path.with(|path| said.path == *path))
     };
-    // The field begins with the current value, unless something was typed meanwhile. The current value is kept too: if the
-    // field still says it, it is no change and is not sent.
+    // The field begins with the current value, and follows it until somebody types: a value that nobody typed must not undo what
+    // somebody else changed. The current value is kept too: if the field still says it, it is no change and is not sent.
     Effect::new(move || {
         let Some(said) = here() else {
             return;
         };
-        let line = said.line();
-        let begins = picked.with_untracked(|it| it.value.is_empty()) && line.is_some();
+        let line = said.line().unwrap_or_default();
+        let (begins, untouched) =
+            picked.with_untracked(|it| (it.value.is_empty(), it.is_untouched()));
         picks.update(|all| {
             let picked = all.entry(seq).or_default();
             picked.stands = said.stands();
-            if begins {
-                picked.value = line.unwrap_or_default();
+            if untouched {
+                picked.value = line;
             }
         });
         if begins {

@@ -257,6 +257,13 @@ impl Pairing<'_> {
     }
 }
 
+/// Whether the new item may be the old one after a change: what tells the old one from others still stands in it.
+pub(super) fn may_be_one(old: &Tree, new: &Tree) -> bool {
+    let told = IDENTITIES.map(|key| (identity(old, key), key));
+    let told = told.into_iter().find(|(id, _)| id.is_some());
+    told.is_none_or(|(id, key)| id == identity(new, key))
+}
+
 fn identity(item: &Tree, key: &str) -> Option<String> {
     let Shape::Object(map) = item.shape() else {
         return None;

@@ -11,36 +11,24 @@ use crate::domain::nouns::{
 pub const UNCHECKED: &str = "may have happened; nobody checked";
 
 /// An attempt whose effect may have happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
     attempt: i64,
-    words: String,
-    target: String,
-    key: Option<String>,
+    effect: EffectAhead,
 }
 
 impl Doubt {
     pub fn of(attempt: i64, effect: &EffectAhead) -> Option<Self> {
         effect.unknown.then(|| Self {
             attempt,
-            words: effect.words.clone(),
-            target: effect.target.clone(),
-            key: effect.key.clone(),
+            effect: effect.clone(),
         })
     }
 
     /// "attempt 1 may have happened: charge €1,249.00 to cus_R91 (stripe.charges), key r:47"
     pub fn in_words(&self) -> String {
-        let target = match self.words == self.target {
-            true => String::new(),
-            false => format!(" ({})", self.target),
-        };
-        let key = self.key.as_ref();
-        let key = key.map_or(String::new(), |key| format!(", key {key}"));
-        format!(
-            "attempt {} may have happened: {}{target}{key}",
-            self.attempt, self.words
-        )
+        let effect = self.effect.in_full();
+        format!("attempt {} may have happened: {effect}", self.attempt)
     }
 }
 
@@ -66,13 +54,12 @@ impl Step {
 impl StepDetail {
     /// The same with the key that this attempt sent: the step's own may have been replaced since.
     pub fn doubt(&self) -> Option<Doubt> {
-        let doubt = self.step.doubt()?;
+        let mut doubt = self.step.doubt()?;
         let sent = self.attempts.iter().find(|it| it.attempt == doubt.attempt);
-        let sent = sent.and_then(|it| it.idempotency_key.clone());
-        Some(Doubt {
-            key: sent.or(doubt.key),
-            ..doubt
-        })
+        if let Some(key) = sent.and_then(|it| it.idempotency_key.clone()) {
+            doubt.effect.key = Some(key);
+        }
+        Some(doubt)
     }
 }
 

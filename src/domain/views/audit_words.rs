@@ -60,16 +60,8 @@ fn left(entry: &AuditEntry, it: &LeftBehind) -> String {
         true => UNCHECKED,
         false => "may have happened",
     };
-    let LeftBehind {
-        seq, name, effect, ..
-    } = it;
-    let key = effect.key.as_ref();
-    let key = key.map_or(String::new(), |key| format!(", key {key}"));
-    let step = words::number(*seq);
-    format!(
-        "{step} {name} {known}: {} ({}){key}",
-        effect.words, effect.target
-    )
+    let (step, effect) = (words::number(it.seq), it.effect.in_full());
+    format!("{step} {} {known}: {effect}", it.name)
 }
 
 fn part<T: DeserializeOwned>(entry: &AuditEntry, name: &str) -> Option<T> {

@@ -78,6 +78,12 @@ impl Picked {
         (self.path, self.value, self.stands) = Default::default();
     }
 
+    /// The value is what stood there by itself when it was read: nobody typed it, so it follows what stands there.
+    pub fn is_untouched(&self) -> bool {
+        let typed = || typed_json::parse(self.value.trim()).ok();
+        self.value.is_empty() || self.stands.is_some() && self.stands == typed()
+    }
+
     /// What comes of the change that was typed: "/note → \"hello\"".
     pub fn said_of_change(&self) -> Option<String> {
         let path = self.path.trim();
@@ -310,8 +316,10 @@ mod tests {
         assert!(typed_change(&same).unwrap().is_none());
         let said = same.said_of_change().unwrap();
         assert_eq!(said, "/note is unchanged, nothing is sent");
+        assert!(same.is_untouched() && Picked::default().is_untouched());
         let other = stands(json!("as it was"));
         assert!(typed_change(&other).unwrap().is_some());
+        assert!(!other.is_untouched() && !picked(Way::SameKey, "/note", "1").is_untouched());
         assert_eq!(other.said_of_change().unwrap(), "/note → \"hello\"");
     }
 

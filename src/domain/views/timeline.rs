@@ -12,7 +12,7 @@ pub use fold::{Fold, Waited, folds};
 pub use lanes::{LANES_MAX, assign};
 pub use lines::{LINES_MAX, lines};
 pub use marks::{Mark, Notable};
-pub use scale::{SHARED_SHARE, Scale, WIDTH, ticks};
+pub use scale::{Scale, WIDTH, shared_share, ticks};
 pub use waits::{Wait, waits};
 
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use super::notable;
 use crate::{
     domain::{
         Outcome, RunId, Time,
-        views::timeline::{self, Axis, Bar, CELLS_MAX, Fold, Look, Notable, SHARED_SHARE, Stretch},
+        views::timeline::{self, Axis, Bar, CELLS_MAX, Fold, Look, Notable, Stretch, shared_share},
     },
     store::{
         Error,
@@ -98,7 +98,8 @@ pub(super) fn even_of_fork((first, last): (i64, i64), cells: i64, own: Option<i6
     let Some(own) = own.filter(|own| first < *own && *own <= last) else {
         return even((first, last), cells);
     };
-    let shared = ((cells as f64 * SHARED_SHARE) as i64).max(1);
+    let share = shared_share(own - first, last + 1 - own);
+    let shared = ((cells as f64 * share) as i64).clamp(1, cells - 1);
     let mut bars = even((first, own - 1), shared);
     bars.extend(even((own, last), cells - shared));
     bars

@@ -211,9 +211,9 @@ async fn a_run_is_shown_with_its_way_here(on: Engine) {
     let cli = Cli::of(&api);
     let way = ["--again", &step, "-m", "wrong file"];
     let id = unique("fork");
-    let fork = [&["fork", run, &step, "--id", &id], &way[..]].concat();
+    let fork = [&["fork", run, &step, "--id", &id][..], &way].concat();
     cli.says(&fork).await.done();
-    cli.says(&[&["rewind", run, &step], &way[..]].concat())
+    cli.says(&[&["rewind", run, &step][..], &way].concat())
         .await
         .done();
     let left = format!("{seq} charge · charge 12 € to cus_1 · stripe.charges · unknown");

@@ -7,6 +7,7 @@ use crate::domain::{
     diff::{
         Run,
         delta::{Delta, compare_lists},
+        lists::may_be_one,
     },
     tree::Tree,
 };
@@ -44,6 +45,13 @@ fn follow(old: &[Tree], new: &[Tree]) -> (Vec<Option<usize>>, BTreeSet<usize>) {
                 let stretch = places.iter_mut().skip(old).take(len);
                 stretch.zip(new..).for_each(|(it, new)| *it = Some(new));
             }
+            // Another item that came where this one stood is not this one.
+            Run::Changed {
+                old: at, new: to, ..
+            }
+            | Run::Moved {
+                old: at, new: to, ..
+            } if !may_be_one(&old[at], &new[to]) => {}
             Run::Changed { old, new, .. } => places[old] = Some(new),
             Run::Moved { old, new, .. } => {
                 places[old] = Some(new);

@@ -112,7 +112,7 @@ fn what_one_removed_and_the_other_changed_is_a_conflict() {
     assert_eq!(
         conflicts(base.clone(), renamed.clone(), json!({"x": 1})),
         [(
-            "/who".into(),
+            "/who".to_owned(),
             json!({"name": "Bea", "city": "Bonn"}),
             json!("gone")
         )],
@@ -123,7 +123,7 @@ fn what_one_removed_and_the_other_changed_is_a_conflict() {
     assert_eq!(
         conflicts(base, json!({"x": 1}), renamed),
         [(
-            "/who".into(),
+            "/who".to_owned(),
             json!("gone"),
             json!({"name": "Bea", "city": "Bonn"})
         )]
@@ -132,6 +132,20 @@ fn what_one_removed_and_the_other_changed_is_a_conflict() {
     let changed = json!([{"id": "a", "n": 1}, {"id": "b", "n": 3}]);
     let removed = json!([{"id": "a", "n": 1}]);
     assert_eq!(conflicts(list, changed, removed).len(), 1);
+}
+
+#[test]
+fn another_item_in_the_place_of_mine_is_not_mine() {
+    let item = |id: &str, amount: i64| json!({"id": id, "amount": amount, "currency": "EUR"});
+    let base = json!({"lines": [item("a", 1), item("b", 2)]});
+    let mine = json!({"lines": [item("a", 1), item("b", 20)]});
+    let theirs = json!({"lines": [item("a", 1), item("x", 2)]});
+    assert_eq!(
+        conflicts(base.clone(), mine, theirs.clone()),
+        [("/lines/1".to_owned(), item("b", 20), json!("gone"))]
+    );
+    let [base, theirs] = [base, theirs].map(Tree::from);
+    assert_eq!(place_now(&base, &theirs, "/lines/1/amount"), None);
 }
 
 #[test]

@@ -56,6 +56,17 @@ impl EffectAhead {
         })
     }
 
+    /// "charge €1,249.00 to cus_R91 (stripe.charges), key r:47"
+    pub fn in_full(&self) -> String {
+        let target = match self.words == self.target {
+            true => String::new(),
+            false => format!(" ({})", self.target),
+        };
+        let key = self.key.as_ref();
+        let key = key.map_or(String::new(), |key| format!(", key {key}"));
+        format!("{}{target}{key}", self.words)
+    }
+
     /// What a retry with the same key risks, in words.
     pub fn same_key(&self) -> &'static str {
         match (self.dedupe_ms, self.window_over) {

@@ -227,7 +227,7 @@ fn a_plan_reads_the_same_until_its_run_moves() {
     };
     let moved = made(&moved, &[step(47, StepStatus::Crashed)], 500);
     assert!(!before.reads_like(&moved));
-    let over = made(&run, &[step(47, StepStatus::Crashed)], 2_000);
+    let over = made(&run, &[step(47, StepStatus::Crashed)], 2_000_000);
     assert!(!before.reads_like(&over), "the provider forgot the key");
 }
 

@@ -7,7 +7,15 @@ pub const WIDTH: f64 = 10_000.0;
 /// What a folded time takes.
 const FOLD: f64 = 220.0;
 /// What a fork shares with its origin takes no more than this of the width, so that its own steps can be seen.
-pub const SHARED_SHARE: f64 = 0.25;
+const SHARED_SHARE: f64 = 0.25;
+
+/// The part of the width that so many shared steps take beside so many of the fork's own.
+pub fn shared_share(shared: i64, own: i64) -> f64 {
+    match own > 0 {
+        true => (shared as f64 / (shared + own) as f64).min(SHARED_SHARE),
+        false => 1.0,
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Piece {
@@ -40,16 +48,13 @@ impl Scale {
         let is_shared = |it: &Stretch| own.is_some_and(|own| it.to <= own);
         let length = |shared: bool| {
             let parts = open.iter().filter(|it| is_shared(it) == shared);
-            parts.map(|it| it.length()).sum::<i64>() as f64
+            parts.map(|it| it.length()).sum::<i64>()
         };
         let (shared, rest) = (length(true), length(false));
-        let share = match rest > 0.0 {
-            true => (shared / (shared + rest)).min(SHARED_SHARE),
-            false => 1.0,
-        };
+        let share = shared_share(shared, rest);
         let units = [
-            room * (1.0 - share) / rest.max(1.0),
-            room * share / shared.max(1.0),
+            room * (1.0 - share) / rest.max(1) as f64,
+            room * share / shared.max(1) as f64,
         ];
         let open = open.iter().map(|it| {
             let unit = units[usize::from(is_shared(it))];
