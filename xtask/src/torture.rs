@@ -1,7 +1,7 @@
 //! `cargo xtask torture`: the tests marked `#[ignore]`, long campaigns of crashes and load that CI does not wait for. They
 //! are built as a release, or use the server that `STEP47_BIN` names.
 
-use std::env;
+use std::{env, time::SystemTime};
 
 use anyhow::Result;
 use clap::Args;
@@ -11,6 +11,9 @@ use crate::{
     process,
     workspace::Workspace,
 };
+
+/// What chance begins from in tests made by proptest.
+const CHANCE: &str = "PROPTEST_RNG_SEED";
 
 #[derive(Args)]
 pub struct Options {
@@ -31,6 +34,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         cargo
             .args(["--features", "ssr", "--", "--ignored", "--nocapture"])
             .args(&options.args);
+        if env::var_os(CHANCE).is_none() {
+            cargo.env(CHANCE, now_in_nanoseconds().to_string());
+        }
         process::run(
             cargo
                 .env("STEP47_TORTURE", "1")
@@ -38,4 +44,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
                 .env(CRASH_VARIABLE, crash),
         )
     })
+}
+
+fn now_in_nanoseconds() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
 }
