@@ -155,9 +155,9 @@ async fn nothing_is_lost_while_everything_goes_wrong(on: Engine) {
         faults.processes(),
         acknowledged.len()
     );
-    pulse.report(size.timed);
     leavers.report(size.timed);
     memory.stayed_flat(size.timed);
+    pulse.report(size.timed);
 }
 
 both_engines!(nothing_is_lost_while_everything_goes_wrong);
