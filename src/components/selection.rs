@@ -95,20 +95,20 @@ impl Selection {
         shown.iter().for_each(|id| self.pick(id, true));
     }
 
-    /// How much of what is shown is picked.
+    /// How much of what is shown is picked; nothing once the list is gone, whose rows leave one by one after it.
     fn extent(self) -> Extent {
-        let shown = self.shown.with(BTreeMap::len);
-        self.picked.with(|picked| {
-            let here = self.shown.with(|shown| {
+        let extent = self.picked.try_with(|picked| {
+            self.shown.try_with(|shown| {
                 let is_shown = |id: &&RunId| shown.contains_key(*id);
-                picked.keys().filter(is_shown).count()
-            });
-            Extent {
-                shown,
-                here,
-                elsewhere: picked.len() - here,
-            }
-        })
+                let here = picked.keys().filter(is_shown).count();
+                Extent {
+                    shown: shown.len(),
+                    here,
+                    elsewhere: picked.len() - here,
+                }
+            })
+        });
+        extent.flatten().unwrap_or_default()
     }
 
     fn has(self, id: &RunId) -> bool {
@@ -225,7 +225,7 @@ pub fn SelectBox(run: Signal<Run>, selection: Selection) -> impl IntoView {
 }
 
 /// How many rows are shown, how many of them are picked, and how many are picked that are not shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Extent {
     shown: usize,
     here: usize,

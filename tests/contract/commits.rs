@@ -381,19 +381,52 @@ async fn a_fused_next_begins_in_the_same_answer(on: Engine) {
             .is(200),
         first["next"]
     );
-    agent.commit(2, 1, json!({"state": {"n": 2}})).await.is(200);
-    assert_eq!(
-        agent.commit(seq, 1, body.clone()).await.is(200),
-        first,
-        "also when the next is over"
-    );
+}
+
+/// What was begun with a commit is asked anew when the commit is repeated: an answer from before would have it executed twice.
+async fn a_repeat_of_a_fused_commit_executes_nothing_that_moved_on(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    let seq = agent.executes("one", json!({})).await;
+    let pay =
+        json!({"key": "pay", "name": "pay", "effect": {"target": "bank"}, "recovery": "retry"});
+    let body = json!({"result": 1, "state": {"n": 1}, "next": pay});
+    let first = agent.commit(seq, 1, body.clone()).await.is(200);
+    assert_eq!(first["next"]["outcome"], "execute");
+    let commit_stands = |again: &serde_json::Value| {
+        assert_eq!(again["snapshot"], first["snapshot"]);
+        assert_eq!(again["hash"], first["hash"]);
+    };
     let new = agent.dies().await;
-    assert_eq!(
-        agent.commit(seq, 1, body).await.is(200),
-        first,
-        "also without the lease"
-    );
-    assert_eq!(api.run(&new.run).await["steps"], 2);
+    let again = agent.commit(seq, 1, body.clone()).await.is(200);
+    commit_stands(&again);
+    assert_eq!(again["next"], json!({"code": "lease_lost"}));
+    let more = json!({"effect": {"target": "bank"}, "recovery": "retry"});
+    let begun = new.begin("pay", more).await.is(200);
+    assert_eq!(begun["attempt"], 2);
+    new.commit(2, 2, json!({"result": "paid"})).await.is(200);
+    let again = agent.commit(seq, 1, body.clone()).await.is(200);
+    assert_eq!(again["next"], json!({"code": "lease_lost"}));
+    let facts = new.facts().await;
+    let again = new.commit(seq, 1, body).await.is(200);
+    commit_stands(&again);
+    assert_eq!(again["next"]["outcome"], "replay");
+    assert_eq!(again["next"]["result"], "paid");
+    assert_eq!(new.facts().await["steps"], facts["steps"], "nothing began");
+}
+
+async fn a_commit_that_names_itself_as_the_next_step_is_replayed(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    let seq = agent.executes("pay", json!({})).await;
+    let next = json!({"key": "pay", "name": "pay"});
+    let body = json!({"result": "paid", "next": next});
+    let commit = agent.commit(seq, 1, body.clone()).await.is(200);
+    assert_eq!(commit["next"]["outcome"], "replay");
+    assert_eq!(commit["next"]["result"], "paid");
+    assert_eq!(agent.commit(seq, 1, body).await.is(200), commit);
+    let step = api.step(&agent.run, seq).await;
+    assert_eq!(step["attempts"].as_array().map(Vec::len), Some(1));
 }
 
 async fn a_fused_next_of_a_committed_key_is_replayed(on: Engine) {
@@ -521,6 +554,8 @@ both_engines!(
     a_crashed_attempt_cannot_commit_under_the_next_lease,
     an_attempt_that_never_began_cannot_commit,
     a_fused_next_begins_in_the_same_answer,
+    a_repeat_of_a_fused_commit_executes_nothing_that_moved_on,
+    a_commit_that_names_itself_as_the_next_step_is_replayed,
     a_fused_next_of_a_committed_key_is_replayed,
     a_fused_gate_waits,
     a_fused_next_that_is_refused_leaves_the_commit_standing,

@@ -331,6 +331,60 @@ async fn a_held_effect_keeps_what_its_failure_said_of_the_state(on: Engine) {
     );
 }
 
+/// Who fails and cannot say whether it happened may not take the doubt along: a rewind or a fork must name the effect.
+async fn a_failed_effect_that_may_have_happened_is_named_by_a_rewind_and_a_fork(on: Engine) {
+    let api = on.shared().await;
+    let pay = json!({"effect": {"target": "bank"}, "recovery": "retry"});
+    // It failed for good without a word of what happened; or it could not say so, and its last attempt did nothing.
+    let endings = [
+        vec![json!({"retryable": false})],
+        vec![
+            json!({"effect": "unknown"}),
+            json!({"effect": "none", "retryable": false}),
+        ],
+    ];
+    for fails in endings {
+        let agent = api.agent(json!({})).await;
+        for (at, fail) in fails.iter().enumerate() {
+            agent.begin("pay", pay.clone()).await.is(200);
+            agent.fail(1, at as i64 + 1, fail.clone()).await.is(200);
+        }
+        let step = api.step(&agent.run, 1).await;
+        assert_eq!(
+            (&step["status"], &step["effect_unknown"]),
+            (&json!("failed"), &json!(true)),
+            "{fails:?}"
+        );
+        agent.finish(json!({"outcome": "failed"})).await.is(200);
+        let version = api.run(&agent.run).await["version"].clone();
+        let order = |kind: &str, again: &[i64]| {
+            let version = (kind == "rewind").then_some(&version);
+            json!({"kind": kind, "step": 1, "if_version": version, "again": again, "reason": "once more"})
+        };
+        for kind in ["rewind", "fork"] {
+            let refused = api.decide(&agent.run, order(kind, &[])).await;
+            refused.refusal();
+        }
+        api.decide(&agent.run, order("fork", &[1])).await.is(200);
+        api.decide(&agent.run, order("rewind", &[1])).await.is(200);
+    }
+}
+
+/// The first attempt failed for certain: nothing is in doubt.
+async fn an_effect_that_certainly_did_not_happen_need_not_be_named(on: Engine) {
+    let api = on.shared().await;
+    let agent = api.agent(json!({})).await;
+    let seq = agent
+        .executes("pay", json!({"effect": {"target": "bank"}}))
+        .await;
+    let fail = json!({"effect": "none", "retryable": false});
+    agent.fail(seq, 1, fail).await.is(200);
+    agent.finish(json!({"outcome": "failed"})).await.is(200);
+    let version = &api.run(&agent.run).await["version"];
+    let order = json!({"kind": "rewind", "step": seq, "if_version": version, "reason": "again"});
+    api.decide(&agent.run, order).await.is(200);
+}
+
 both_engines!(
     a_step_that_fails_once_too_often_stops_for_good,
     a_failure_may_change_the_state,
@@ -347,6 +401,8 @@ both_engines!(
     an_unknown_effect_that_can_be_checked_is_checked_next,
     an_unknown_effect_that_may_be_retried_is_retried,
     a_failure_said_to_be_unknown_counts_without_an_effect_too,
+    a_failed_effect_that_may_have_happened_is_named_by_a_rewind_and_a_fork,
+    an_effect_that_certainly_did_not_happen_need_not_be_named,
     a_repeat_of_fail_gets_the_first_answer,
     a_repeat_of_a_final_fail_gets_the_first_answer,
 );

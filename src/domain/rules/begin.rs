@@ -96,14 +96,9 @@ pub fn begin(asked: &Asked<'_>, known: Option<&Known<'_>>) -> Begin {
         StepStatus::Committed | StepStatus::Skipped => Begin::Recorded(Replay),
         StepStatus::Waiting => Begin::Recorded(Waiting),
         StepStatus::Running if known.epoch == asked.epoch => Begin::Again(known.told),
-        StepStatus::Failed if known.retries => fresh(if known.unknown { Check } else { Execute }),
-        // A retry with the same key of a step that can be checked: the agent looks first whether it happened.
-        StepStatus::Crashed | StepStatus::Failed if known.ordered => {
-            fresh(match known.recovery == Recovery::Check && known.unknown {
-                true => Check,
-                false => Execute,
-            })
-        }
+        // A step that can be checked: the agent looks first whether it happened, also where an operator ordered a retry.
+        StepStatus::Failed if known.retries => fresh(look_first(known)),
+        StepStatus::Crashed | StepStatus::Failed if known.ordered => fresh(look_first(known)),
         StepStatus::Failed => Begin::Recorded(Failed),
         // The step crashed, or runs under an earlier lease: its recovery rule decides.
         StepStatus::Crashed | StepStatus::Running => match known.recovery {
@@ -112,6 +107,13 @@ pub fn begin(asked: &Asked<'_>, known: Option<&Known<'_>>) -> Begin {
             Recovery::Ask => Begin::Recorded(Stop),
         },
         StepStatus::Pending | StepStatus::Superseded => fresh(Execute),
+    }
+}
+
+fn look_first(known: &Known<'_>) -> BeginOutcome {
+    match known.recovery == Recovery::Check && known.unknown {
+        true => BeginOutcome::Check,
+        false => BeginOutcome::Execute,
     }
 }
 

@@ -27,6 +27,13 @@ pub enum AfterFailure {
     Hold,
 }
 
+impl AfterFailure {
+    /// Someone looks whether it happened before anything else: the next attempt, or an operator.
+    pub fn must_look(self) -> bool {
+        matches!(self, Self::Retry { check: true, .. } | Self::Hold)
+    }
+}
+
 pub struct Failure<'a> {
     pub effect: Option<&'a Effect>,
     pub said: Option<EffectKnown>,
@@ -37,13 +44,23 @@ pub struct Failure<'a> {
     pub failures: i64,
 }
 
+impl Failure<'_> {
+    fn effect_known(&self) -> EffectKnown {
+        self.said.unwrap_or(match self.effect {
+            Some(_) => EffectKnown::Unknown,
+            None => EffectKnown::None,
+        })
+    }
+
+    /// What the attempt did outside may have happened, whatever becomes of the step: a rewind or a fork must name it.
+    pub fn leaves_unknown(&self) -> bool {
+        self.effect.is_some() && self.effect_known() == EffectKnown::Unknown
+    }
+}
+
 pub fn after(failure: &Failure<'_>) -> AfterFailure {
-    let default = match failure.effect {
-        Some(_) => EffectKnown::Unknown,
-        None => EffectKnown::None,
-    };
     let after_ms = backoff(failure.rule.backoff_ms, failure.failures);
-    match (failure.said.unwrap_or(default), failure.recovery) {
+    match (failure.effect_known(), failure.recovery) {
         (EffectKnown::Unknown, Recovery::Ask) => AfterFailure::Hold,
         (EffectKnown::Unknown, Recovery::Check) => AfterFailure::Retry {
             after_ms,

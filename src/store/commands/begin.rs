@@ -262,7 +262,8 @@ async fn again(
     step.told = outcome;
     step.epoch = run.epoch;
     step.retry_at = None;
-    step.unknown = false;
+    // An attempt that looks first knows what earlier ones did. Another one only repeats them.
+    step.unknown &= outcome != BeginOutcome::Check;
     step.ended_at = None;
     // This attempt carries out the order to retry. If it crashes, an operator is asked again.
     step.decision = None;

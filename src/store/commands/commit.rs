@@ -1,7 +1,7 @@
 //! An agent commits a step: its result and the new state, in one transaction with the event.
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::OnceLock;
 
 use super::{
@@ -16,10 +16,9 @@ use crate::{
     domain::{
         Code, EventKind, Hash, Outcome, Problem, RunId, StepStatus,
         nouns::attempt::Evidence,
-        rules::begin::BeginOutcome,
         wire::{
             json::is_long,
-            protocol::{BeginAnswer, CommitAnswer, CommitStep, NextAnswer},
+            protocol::{CommitAnswer, CommitStep, NextAnswer, NextStep},
         },
     },
     store::{
@@ -98,7 +97,7 @@ impl Command for Commit {
         let body = self.ready().fingerprint;
         if attempt.outcome == Outcome::Committed {
             return match attempt.body == Some(body) {
-                true => self.first_answer(tx, attempt).await,
+                true => self.first_answer(tx, run, attempt).await,
                 false => Err(Problem::new(
                     Code::CommitConflict,
                     "this attempt was committed before, with another result or state",
@@ -223,45 +222,67 @@ impl Commit {
         tracing::info!(
             run = %run.id, step = self.seq, key = %step.key, snapshot = run.snapshot, "checkpoint saved"
         );
-        let next = match self.body.next.as_ref().zip(ready.next.as_ref()) {
-            None => None,
-            Some((next, brings)) => {
-                let begun = begin(tx, run, next, (brings, &self.at_hand)).await?;
-                Some(match begun {
-                    Ok(begun) => NextAnswer::Begun(Box::new(begun)),
-                    Err(problem) => NextAnswer::Refused { code: problem.code },
-                })
-            }
-        };
         let mut answer = CommitAnswer {
             snapshot: step.snapshot.unwrap_or(0),
             hash: run.hash,
             signal: run.signal,
-            next,
+            next: None,
         };
+        // Kept for a repeat: whether the next step may begin is then asked anew.
+        attempt.answer = Some(serde_json::to_value(&answer).map_err(Error::damaged)?);
+        let names_itself = |next: &NextStep| next.key == step.key;
+        if self.body.next.as_ref().is_some_and(names_itself) {
+            // It must not find itself still running.
+            tx.flush_rows().await?;
+        }
+        answer.next = self.begin_next(tx, run).await?;
         attempt.outcome = Outcome::Committed;
         attempt.ended_at = Some(tx.now);
         attempt.heartbeat_at = run.heartbeat_at;
         attempt.body = Some(body);
         attempt.usage = self.body.usage;
-        attempt.answer = Some(kept(&mut answer)?);
         tx.later(&run.id, &attempt::END, attempt.ended(None));
         Ok(answer)
     }
 
-    async fn first_answer(&self, tx: &mut Tx, attempt: AttemptRow) -> Result<CommitAnswer, Error> {
+    /// The step that follows, under the lease that the run has now. A refusal leaves the commit standing.
+    async fn begin_next(&self, tx: &mut Tx, run: &mut RunRow) -> Result<Option<NextAnswer>, Error> {
+        let ready = self.ready();
+        let Some((next, brings)) = self.body.next.as_ref().zip(ready.next.as_ref()) else {
+            return Ok(None);
+        };
+        if !holds(run, self.body.epoch) {
+            let code = Code::LeaseLost;
+            return Ok(Some(NextAnswer::Refused { code }));
+        }
+        let begun = begin(tx, run, next, (brings, &self.at_hand)).await?;
+        Ok(Some(match begun {
+            Ok(begun) => NextAnswer::Begun(Box::new(begun)),
+            Err(problem) => NextAnswer::Refused { code: problem.code },
+        }))
+    }
+
+    /// The same answer again, but for what may follow: an old worker must not be told to execute what another one did since.
+    async fn first_answer(
+        &self,
+        tx: &mut Tx,
+        mut run: RunRow,
+        attempt: AttemptRow,
+    ) -> Result<CommitAnswer, Error> {
         let stored = attempt
             .answer
             .ok_or_else(|| Error::damaged("a commit without its answer"))?;
-        let mut answer: CommitAnswer = serde_json::from_value(stored).map_err(Error::damaged)?;
-        if let Some(next) = replayed(&mut answer)
-            && next.result.is_none()
-            && let Some(step) = StepRow::load(tx.conn(), &self.run, next.seq).await?
-        {
-            let result = self.at_hand.result(tx.conn(), &self.run, step.seq).await?;
-            next.result = Some(result.unwrap_or_default());
+        let first: CommitAnswer = serde_json::from_value(stored).map_err(Error::damaged)?;
+        let next = self.begin_next(tx, &mut run).await?;
+        if matches!(next, Some(NextAnswer::Begun(_))) {
+            renew(tx, &mut run);
+            tx.save(&run);
         }
-        Ok(answer)
+        Ok(CommitAnswer {
+            signal: run.signal,
+            next,
+            ..first
+        })
     }
 
     /// Keeps the result of a commit that came after its lease had ended, for operators. Only the first one is kept.
@@ -288,31 +309,5 @@ impl Commit {
         let data = json!({"attempt": attempt.attempt, "result": given.hash});
         tx.emit(&self.run, Some(self.seq), EventKind::LateEvidence, data);
         Ok(())
-    }
-}
-
-/// The answer as it is kept for a repeat: a replayed result is read again from its own step. It is put aside meanwhile, not
-/// copied: it may be megabytes.
-fn kept(answer: &mut CommitAnswer) -> Result<Value, Error> {
-    // A server of an earlier version reads the result again only where the answer names a snapshot.
-    let shed = replayed(answer).filter(|next| next.snapshot.is_some());
-    let result = shed.and_then(|next| next.result.take());
-    let kept = serde_json::to_value(&*answer).map_err(Error::damaged);
-    if result.is_some()
-        && let Some(next) = replayed(answer)
-    {
-        next.result = result;
-    }
-    kept
-}
-
-/// The fused `next`, if it was answered with the result that its step has recorded.
-fn replayed(answer: &mut CommitAnswer) -> Option<&mut BeginAnswer> {
-    match &mut answer.next {
-        Some(NextAnswer::Begun(next)) => {
-            let recorded = matches!(next.outcome, BeginOutcome::Replay | BeginOutcome::Given);
-            recorded.then_some(&mut **next)
-        }
-        _ => None,
     }
 }

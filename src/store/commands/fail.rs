@@ -84,24 +84,28 @@ impl Command for Fail {
             .await?;
         let snapshot = grown.map(|_| run.snapshot);
         step.failures += 1;
-        let after = failure::after(&Failure {
+        let failure = Failure {
             effect: step.effect.as_ref(),
             said: self.body.effect,
             recovery: step.recovery,
             rule: step.retry,
             retryable: self.body.retryable,
             failures: step.failures,
-        });
+        };
+        let after = failure::after(&failure);
+        // What an earlier attempt with this key may have done stays unknown, too.
+        step.unknown |= failure.leaves_unknown();
         step.ended_at = Some(tx.now);
         step.snapshot = snapshot.or(step.snapshot);
         step.state_change = grown.or(step.state_change);
-        (step.status, step.retry_at, step.unknown) = match after {
-            AfterFailure::Retry { after_ms, check } => {
-                (StepStatus::Failed, Some(tx.now.plus_ms(after_ms)), check)
+        (step.status, step.retry_at) = match after {
+            AfterFailure::Retry { after_ms, .. } => {
+                (StepStatus::Failed, Some(tx.now.plus_ms(after_ms)))
             }
-            AfterFailure::Stop => (StepStatus::Failed, None, false),
-            AfterFailure::Hold => (StepStatus::Crashed, None, true),
+            AfterFailure::Stop => (StepStatus::Failed, None),
+            AfterFailure::Hold => (StepStatus::Crashed, None),
         };
+        step.unknown |= after.must_look();
         let cost = self.body.usage.and_then(|usage| usage.cost_usd);
         step.cost_usd = cost
             .map(|cost| cost + step.cost_usd.unwrap_or(0.0))

@@ -83,6 +83,10 @@ fn undecided(step: &StepFacts, effect: Option<&EffectAhead>) -> String {
             format!("effect unknown: look at {}, then choose", effect.target)
         }
         (_, StepStatus::Crashed) => "it crashed mid-flight; a person must decide".into(),
+        (Some(effect), _) if effect.unknown => format!(
+            "the run failed here, and its effect may have happened: look at {}, then run it again, commit its result, or skip it",
+            effect.target
+        ),
         _ => "the run failed here: run it again, commit its result, or skip it".into(),
     }
 }
