@@ -53,7 +53,7 @@ test("what was said about a run stays with its page, and goes with the reader", 
   };
   await note("asked the database team");
   await toast.hover();
-  await admin.clock.fastForward(60_000);
+  await admin.clock.fastForward(7_000);
   await expect(toast, "while someone points at it").toBeVisible();
   await admin.mouse.move(200, 200);
   await admin.clock.fastForward(7_000);

@@ -152,7 +152,13 @@ async fn repeats_are_recognised_after_a_restart(on: Engine) {
     let released = agent.release(json!({})).await.is(200);
     server.restart().await;
     let agent = agent.through(&server.api());
-    assert_eq!(agent.commit(1, 1, body).await.is(200), committed);
+    let again = agent.commit(1, 1, body).await.is(200);
+    assert_eq!(again["snapshot"], committed["snapshot"]);
+    assert_eq!(again["hash"], committed["hash"]);
+    assert_eq!(
+        again["next"]["code"], "lease_lost",
+        "what follows is not to be executed any more"
+    );
     assert_eq!(agent.fail(2, 1, json!({})).await.is(200), failed);
     assert_eq!(agent.release(json!({})).await.is(200), released);
     let again = agent.api.post_once("key-1", "/v1/runs", key).await;
