@@ -87,6 +87,7 @@ test("a form is filled in and sent by keys alone", async ({ admin, agent, server
   await keys.type("Wrong");
   await add.focus();
   await keys.press("Enter");
+  await expect(form.getByLabel("Name").nth(2), "the next one, too").toBeFocused();
   await keys.type("Laces");
   await keys.press("Tab");
   await keys.type("20");
