@@ -93,18 +93,30 @@ pub fn Toaster() -> impl IntoView {
 fn OneToast(toast: Toast, toasts: Toasts) -> impl IntoView {
     let id = toast.id;
     let going = StoredValue::new(None::<TimeoutHandle>);
-    let hold = move || {
+    // Someone may point at it before it has begun to go.
+    let held = StoredValue::new(false);
+    let stop = move || {
         if let Some(handle) = going.try_update_value(Option::take).flatten() {
             handle.clear();
         }
     };
-    let let_go = move || {
-        hold();
-        let handle = set_timeout_with_handle(move || toasts.dismiss(id), STAYS);
-        going.set_value(handle.or_say("let news go"));
+    let go = move || {
+        stop();
+        if !held.get_value() {
+            let handle = set_timeout_with_handle(move || toasts.dismiss(id), STAYS);
+            going.set_value(handle.or_say("let news go"));
+        }
     };
-    Effect::new(let_go);
-    on_cleanup(hold);
+    let hold = move || {
+        held.set_value(true);
+        stop();
+    };
+    let let_go = move || {
+        held.set_value(false);
+        go();
+    };
+    Effect::new(go);
+    on_cleanup(stop);
     view! {
         <div class="toast" on:pointerenter=move |_| hold() on:pointerleave=move |_| let_go()
             on:focusin=move |_| hold() on:focusout=move |_| let_go()>
