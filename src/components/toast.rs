@@ -100,12 +100,14 @@ fn OneToast(toast: Toast, toasts: Toasts) -> impl IntoView {
             handle.clear();
         }
     };
+    let gone = move || {
+        if held.try_get_value() == Some(false) {
+            toasts.dismiss(id);
+        }
+    };
     let go = move || {
         stop();
-        if !held.get_value() {
-            let handle = set_timeout_with_handle(move || toasts.dismiss(id), STAYS);
-            going.set_value(handle.or_say("let news go"));
-        }
+        going.set_value(set_timeout_with_handle(gone, STAYS).or_say("let news go"));
     };
     let hold = move || {
         held.set_value(true);
