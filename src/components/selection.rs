@@ -97,6 +97,9 @@ impl Selection {
 
     /// How much of what is shown is picked; nothing once the list is gone, whose rows leave one by one after it.
     fn extent(self) -> Extent {
+        if !self.alive.get() {
+            return Extent::default();
+        }
         let extent = self.picked.try_with(|picked| {
             self.shown.try_with(|shown| {
                 let is_shown = |id: &&RunId| shown.contains_key(*id);
@@ -152,10 +155,13 @@ impl Selection {
         }
     }
 
-    /// Follows a row as long as it is shown.
+    /// Follows a row as long as it is shown. On the server nothing can be picked: it keeps no account of its rows.
     fn show(self, run: Signal<Run>) {
+        if cfg!(feature = "ssr") {
+            return;
+        }
         let id = run.with_untracked(|run| run.id.clone());
-        self.shown.update(|shown| {
+        self.shown.try_update(|shown| {
             shown.insert(id.clone(), run);
         });
         let moved = id.clone();
