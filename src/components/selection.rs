@@ -97,7 +97,7 @@ impl Selection {
 
     /// How much of what is shown is picked; nothing once the list is gone, whose rows leave one by one after it.
     fn extent(self) -> Extent {
-        if !self.alive.get() {
+        if self.alive.try_get() != Some(true) {
             return Extent::default();
         }
         let extent = self.picked.try_with(|picked| {
