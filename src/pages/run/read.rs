@@ -77,8 +77,9 @@ impl Read {
                 api::steps::one(run_id(&id)?, seq).await
             },
         );
+        // Others wait for it and keep it alive, also while it is read again for a page that the reader has left by now.
         let run = Resource::new_blocking(
-            move || id.get(),
+            move || id.try_get().unwrap_or_default(),
             |id| async move { api::runs::one(run_id(&id)?).await },
         );
         Self {
